@@ -1,0 +1,94 @@
+package model
+
+import "github.com/pipectl/pipectl/core/addr"
+
+// Source returns the source with the address, or nil.
+func (c *Config) Source(a addr.Address) *Source {
+	for i := range c.Sources {
+		if c.Sources[i].Addr == a {
+			return &c.Sources[i]
+		}
+	}
+	return nil
+}
+
+// Sink returns the sink with the address, or nil.
+func (c *Config) Sink(a addr.Address) *Sink {
+	for i := range c.Sinks {
+		if c.Sinks[i].Addr == a {
+			return &c.Sinks[i]
+		}
+	}
+	return nil
+}
+
+// Table returns the table with the address, or nil.
+func (c *Config) Table(a addr.Address) *Table {
+	for i := range c.Tables {
+		if c.Tables[i].Addr == a {
+			return &c.Tables[i]
+		}
+	}
+	return nil
+}
+
+// Stream returns the stream with the address, or nil.
+func (c *Config) Stream(a addr.Address) *Stream {
+	for i := range c.Streams {
+		if c.Streams[i].Addr == a {
+			return &c.Streams[i]
+		}
+	}
+	return nil
+}
+
+// Silver returns the silver with the address, or nil.
+func (c *Config) Silver(a addr.Address) *Silver {
+	for i := range c.Silvers {
+		if c.Silvers[i].Addr == a {
+			return &c.Silvers[i]
+		}
+	}
+	return nil
+}
+
+// Check returns the check with the address, or nil.
+func (c *Config) Check(a addr.Address) *Check {
+	for i := range c.Checks {
+		if c.Checks[i].Addr == a {
+			return &c.Checks[i]
+		}
+	}
+	return nil
+}
+
+// OriginOf returns the origin of what has the address.
+func (c *Config) OriginOf(a addr.Address) (Origin, bool) {
+	switch a.Kind {
+	case addr.Source:
+		if s := c.Source(a); s != nil {
+			return s.Origin, true
+		}
+	case addr.Sink:
+		if s := c.Sink(a); s != nil {
+			return s.Origin, true
+		}
+	case addr.Table:
+		if t := c.Table(a); t != nil {
+			return t.Origin, true
+		}
+	case addr.Stream:
+		if s := c.Stream(a); s != nil {
+			return s.Origin, true
+		}
+	case addr.Silver:
+		if s := c.Silver(a); s != nil {
+			return s.Origin, true
+		}
+	case addr.Check:
+		if k := c.Check(a); k != nil {
+			return k.Origin, true
+		}
+	}
+	return Origin{}, false
+}

@@ -1,0 +1,87 @@
+package plugin
+
+import (
+	"context"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/pipectl/pipectl/core/diag"
+)
+
+// CheckRequest is a check block and what it compares.
+type CheckRequest struct {
+	Address string
+	Body    cty.Value
+	// Source is the source table, read with the default read body.
+	Source SourceTable
+	// Object is its name at the source, for people.
+	Object string
+	// SourceSchema is the shape of its rows, metadata columns included.
+	SourceSchema *arrow.Schema
+	Silver       TableRef
+	Bronze       TableRef
+	Key          []string
+	Instances    []string
+}
+
+// CheckPlan is what a check would do.
+type CheckPlan struct {
+	// Summary for people: "2 buckets, 1 % compared row by row".
+	Summary     string
+	Tables      []TableSpec
+	Diagnostics diag.List
+}
+
+// Outcome is how a check ended.
+type Outcome string
+
+// Outcomes. Undecided is neither proof nor difference: rows were in flight.
+const (
+	Equal     Outcome = "equal"
+	Different Outcome = "different"
+	Undecided Outcome = "undecided"
+)
+
+// Finding is one difference, or one range that could not be decided.
+type Finding struct {
+	// Kind: MISSING_TARGET, MISSING_SOURCE, RECORD_DIFF, IN_FLIGHT, MISMATCH,
+	// CHUNK_TILING, CHUNK_ROWS, CHUNK_STAMP.
+	Kind string
+	// Key is a JSON object of key columns, "" for a bucket.
+	Key string
+	// Columns differ (RECORD_DIFF), in schema order.
+	Columns []string
+	// Lo and Hi bound the bucket (JSON), "" = open.
+	Lo, Hi string
+	// Detail is text for people.
+	Detail string
+}
+
+// CheckResult is what a check found.
+type CheckResult struct {
+	RunID   string
+	Outcome Outcome
+	// Buckets by status, and how many were compared row by row.
+	Buckets, Match, InFlight, Mismatch, Hashed int64
+	// Failures counts findings by kind.
+	Failures map[string]int64
+	// SourceRows and SilverRows are the counts compared.
+	SourceRows, SilverRows   int64
+	SilverVersion            int64
+	SilverApplied, SourceEnd string
+	Diagnostics              diag.List
+}
+
+// CheckEvents receives what a running check has to say; both may be nil.
+type CheckEvents struct {
+	Finding  func(Finding)
+	Progress func(Progress)
+}
+
+// Check is one check session.
+type Check interface {
+	PlanCheck(ctx context.Context, req CheckRequest, host Host) (CheckPlan, error)
+	RunCheck(ctx context.Context, req CheckRequest, host Host, events CheckEvents) (CheckResult, error)
+	Close() error
+}
