@@ -1,0 +1,138 @@
+package sqltype
+
+import (
+	"cmp"
+	"math/big"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Compare orders two values of one type; NULL comes first, as in ORDER BY.
+func Compare(a, b Value, t Type) int {
+	if a.repr == isNull || b.repr == isNull {
+		return cmp.Compare(min(a.repr, 1), min(b.repr, 1))
+	}
+	switch a.repr {
+	case isInt, isTime:
+		return cmp.Compare(a.n, b.n)
+	case isFloat:
+		return cmp.Compare(a.Float(), b.Float())
+	case isDec:
+		return compareDec(a, b)
+	case isStr:
+		return CompareText(a.s, b.s, t)
+	case isBytes:
+		return compareBinary(a.s, b.s)
+	case isGUID:
+		return compareGUID(a.s, b.s)
+	}
+	return 0
+}
+
+func compareDec(a, b Value) int {
+	if a.scale == b.scale && a.s == "" && b.s == "" {
+		return cmp.Compare(a.n, b.n)
+	}
+	s := max(a.scale, b.scale)
+	return scaledBig(a, s).Cmp(scaledBig(b, s))
+}
+
+// scaledBig gives the digits of v at a scale that is not below its own.
+func scaledBig(v Value, scale uint8) *big.Int {
+	n := v.Big()
+	if scale > v.scale {
+		n.Mul(n, pow10(scale-v.scale))
+	}
+	return n
+}
+
+// compareBinary pads the shorter value with zeros ("Microsoft: binary and varbinary (Transact-SQL)").
+func compareBinary(a, b string) int {
+	n := min(len(a), len(b))
+	if c := strings.Compare(a[:n], b[:n]); c != 0 {
+		return c
+	}
+	for _, c := range []byte(a[n:]) {
+		if c != 0 {
+			return 1
+		}
+	}
+	for _, c := range []byte(b[n:]) {
+		if c != 0 {
+			return -1
+		}
+	}
+	return 0
+}
+
+// guidOrder is the order in which the bytes of a uniqueidentifier count ("Microsoft: Comparing GUID and
+// uniqueidentifier values").
+var guidOrder = [16]int{10, 11, 12, 13, 14, 15, 8, 9, 6, 7, 4, 5, 0, 1, 2, 3}
+
+func compareGUID(a, b string) int {
+	for _, i := range guidOrder {
+		if a[i] != b[i] {
+			return cmp.Compare(a[i], b[i])
+		}
+	}
+	return 0
+}
+
+func (t Type) caseSensitive() bool {
+	c := t.Collation
+	return c != "" && (strings.HasSuffix(c, "_BIN") || strings.HasSuffix(c, "_BIN2") || strings.Contains(c, "_CS_"))
+}
+
+func (t Type) binaryCollation() bool {
+	return strings.HasSuffix(t.Collation, "_BIN") || strings.HasSuffix(t.Collation, "_BIN2")
+}
+
+// CompareText orders text under the type's collation. Trailing blanks do not count ("Microsoft: String comparison").
+// Collations other than the binary ones order by folded characters here: equality is SQL Server's, the order of
+// accented letters and punctuation is not in every case.
+func CompareText(a, b string, t Type) int {
+	a, b = strings.TrimRight(a, " "), strings.TrimRight(b, " ")
+	if t.binaryCollation() {
+		return strings.Compare(a, b)
+	}
+	if c := compareFolded(a, b); c != 0 || !t.caseSensitive() {
+		return c
+	}
+	return -strings.Compare(a, b) // lower case sorts before upper case
+}
+
+func compareFolded(a, b string) int {
+	for a != "" && b != "" {
+		x, y := rune(a[0]), rune(b[0])
+		nx, ny := 1, 1
+		if x >= utf8.RuneSelf {
+			x, nx = utf8.DecodeRuneInString(a)
+		}
+		if y >= utf8.RuneSelf {
+			y, ny = utf8.DecodeRuneInString(b)
+		}
+		if x != y {
+			if c := cmp.Compare(foldRune(x), foldRune(y)); c != 0 {
+				return c
+			}
+		}
+		a, b = a[nx:], b[ny:]
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+func foldRune(r rune) rune {
+	if r < utf8.RuneSelf {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}
+	return unicode.ToLower(r)
+}
+
+func fold(s string) string { return strings.Map(foldRune, s) }
+
+// EqualName compares names of objects as the default collation does.
+func EqualName(a, b string) bool { return strings.EqualFold(a, b) }

@@ -1,0 +1,425 @@
+package sqltype
+
+import (
+	"encoding/hex"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+)
+
+// Convert brings a value of one type to another as CONVERT(to, v, style) does. Style 0 is CAST.
+func Convert(v Value, from, to Type, style int) (Value, error) {
+	if v.IsNull() {
+		return v, nil
+	}
+	switch to.Class() {
+	case ClassNull:
+		return v, nil
+	case ClassString:
+		return toString(v, from, to, style)
+	case ClassBinary:
+		return toBinary(v, from, to, style)
+	case ClassInt:
+		return toInteger(v, from, to)
+	case ClassBit:
+		return toBit(v, from)
+	case ClassDecimal:
+		return toDecimal(v, from, to)
+	case ClassFloat:
+		return toReal(v, from, to)
+	case ClassTime:
+		return toTime(v, from, to, style)
+	case ClassGUID:
+		return toGUID(v, from)
+	case ClassOther:
+		if from.Kind == to.Kind || to.Kind == Variant {
+			return v, nil
+		}
+	}
+	return Value{}, noConversion(from, to)
+}
+
+// noConversion is the error of an explicit conversion that does not exist.
+func noConversion(from, to Type) error {
+	return Errorf(529, "Explicit conversion from data type %s to %s is not allowed.", from.Kind, to.Kind)
+}
+
+func toString(v Value, from, to Type, style int) (Value, error) {
+	s, fixed := v.s, true
+	switch v.repr {
+	case isStr:
+		fixed = false
+	case isBytes:
+		if style == 1 || style == 2 {
+			s = strings.ToUpper(hex.EncodeToString([]byte(v.s)))
+			if style == 1 {
+				s = "0x" + s
+			}
+		} else if to.Unicode() {
+			u := make([]uint16, 0, len(v.s)/2)
+			for i := 0; i+1 < len(v.s); i += 2 {
+				u = append(u, uint16(v.s[i])|uint16(v.s[i+1])<<8)
+			}
+			s = string(utf16.Decode(u))
+		} else {
+			s = decode1252(v.s)
+		}
+		fixed = false
+	default:
+		var err error
+		if s, err = Format(v, from, style); err != nil {
+			return Value{}, err
+		}
+	}
+	if to.Kind == Text || to.Kind == NText || to.Kind == XML {
+		return FromString(s), nil
+	}
+	if to.Len != Max {
+		n := textLen(s, to.Unicode())
+		if n > to.Len {
+			if fixed && v.repr != isTime {
+				switch from.Class() {
+				case ClassInt:
+					if to.Unicode() {
+						return Value{}, Errorf(8115, "Arithmetic overflow error converting expression to data type %s.", to.Kind)
+					}
+					return FromString("*"), nil
+				case ClassGUID:
+					return Value{}, Errorf(8170, "Insufficient result space to convert uniqueidentifier value to char.")
+				default:
+					return Value{}, Errorf(8115, "Arithmetic overflow error converting %s to data type %s.", from.Kind, to.Kind)
+				}
+			}
+			s, n = cutText(s, to.Len, to.Unicode()), to.Len
+		}
+		if to.Kind == Char || to.Kind == NChar {
+			s += strings.Repeat(" ", to.Len-n)
+		}
+	}
+	return FromString(s), nil
+}
+
+// textLen counts characters as SQL Server does: UTF-16 units of national types, bytes of a one-byte code page else.
+func textLen(s string, unicode bool) int {
+	n := 0
+	for _, r := range s {
+		n++
+		if unicode && r > 0xFFFF {
+			n++
+		}
+	}
+	return n
+}
+
+// Length gives the number of characters of a character value or the bytes of a binary one, blanks at the end included.
+func Length(v Value, t Type) int {
+	if v.repr == isStr {
+		return textLen(v.s, t.Unicode())
+	}
+	return len(v.s)
+}
+
+func cutText(s string, limit int, unicode bool) string {
+	n := 0
+	for i, r := range s {
+		k := 1
+		if unicode && r > 0xFFFF {
+			k = 2
+		}
+		if n+k > limit {
+			return s[:i]
+		}
+		n += k
+	}
+	return s
+}
+
+func toBinary(v Value, from, to Type, style int) (Value, error) {
+	var b string
+	switch v.repr {
+	case isBytes, isGUID:
+		b = v.s
+		if v.repr == isGUID {
+			b = string(wireGUID(v.s))
+		}
+	case isStr:
+		switch {
+		case style == 1 || style == 2:
+			h := strings.TrimRight(v.s, " ")
+			if style == 1 {
+				if len(h) < 2 || h[0] != '0' || h[1] != 'x' && h[1] != 'X' {
+					return Value{}, Errorf(8114, "Error converting data type %s to %s.", from.Kind, to.Kind)
+				}
+				h = h[2:]
+			}
+			d, err := hex.DecodeString(h)
+			if err != nil {
+				return Value{}, Errorf(8114, "Error converting data type %s to %s.", from.Kind, to.Kind)
+			}
+			b = string(d)
+		case from.Unicode():
+			d := make([]byte, 0, 2*len(v.s))
+			for _, u := range utf16.Encode([]rune(v.s)) {
+				d = append(d, byte(u), byte(u>>8))
+			}
+			b = string(d)
+		default:
+			b = Encode1252(v.s)
+		}
+	case isInt:
+		size := map[Kind]int{Bit: 1, TinyInt: 1, SmallInt: 2, Int: 4, BigInt: 8}[from.Kind]
+		d := make([]byte, size)
+		for i := range d {
+			d[size-1-i] = byte(v.n >> (8 * i))
+		}
+		if to.Len != Max && len(d) > to.Len {
+			d = d[len(d)-to.Len:]
+		}
+		if to.Kind == Binary {
+			d = append(make([]byte, to.Len-len(d)), d...)
+		}
+		b = string(d)
+	default:
+		return Value{}, Unsupported("a conversion from %s to %s", from, to)
+	}
+	if to.Kind != Image && to.Len != Max {
+		if len(b) > to.Len {
+			b = b[:to.Len]
+		}
+		if (to.Kind == Binary || to.Kind == RowVersion) && len(b) < to.Len {
+			b += strings.Repeat("\x00", to.Len-len(b))
+		}
+	}
+	return FromBytes(b), nil
+}
+
+func toInteger(v Value, from, to Type) (Value, error) {
+	var n int64
+	ok := true
+	switch v.repr {
+	case isInt, isFloat, isDec:
+		if from.Kind == Money || from.Kind == SmallMoney {
+			v = rescale(v, 0, false)
+		}
+		n, ok = toInt(v)
+	case isStr:
+		s := strings.TrimSpace(v.s)
+		if s == "" {
+			return FromInt(0), nil
+		}
+		var err error
+		if n, err = strconv.ParseInt(s, 10, 64); err != nil {
+			if strings.Trim(s, "+-0123456789") == "" {
+				if to.Kind == BigInt {
+					return Value{}, Errorf(8115, "Arithmetic overflow error converting expression to data type bigint.")
+				}
+				return Value{}, Errorf(248, "The conversion of the %s value '%s' overflowed an %s column.", from.Kind, v.s, to.Kind)
+			}
+			if to.Kind == BigInt {
+				return Value{}, Errorf(8114, "Error converting data type %s to bigint.", from.Kind)
+			}
+			return Value{}, Errorf(245, "Conversion failed when converting the %s value '%s' to data type %s.", from.Kind, v.s, to.Kind)
+		}
+		if !intFits(n, to.Kind) {
+			num := map[Kind]int32{TinyInt: 244, SmallInt: 244, Int: 248}[to.Kind]
+			return Value{}, Errorf(num, "The conversion of the %s value '%s' overflowed an %s column.", from.Kind, v.s, to.Kind)
+		}
+	case isBytes:
+		for _, c := range []byte(v.s[max(0, len(v.s)-8):]) {
+			n = n<<8 | int64(c)
+		}
+		if to.Kind == Int {
+			n = int64(int32(n))
+		}
+	case isTime:
+		if from.Kind != DateTime && from.Kind != SmallDateTime {
+			return Value{}, noConversion(from, to)
+		}
+		n = int64(math.Round(float64(v.n-epoch1900) / TicksPerDay))
+	default:
+		return Value{}, noConversion(from, to)
+	}
+	if !ok || !intFits(n, to.Kind) {
+		num := int32(8115)
+		if to.Kind == TinyInt || to.Kind == SmallInt {
+			num = 220
+			return Value{}, Errorf(num, "Arithmetic overflow error for data type %s, value = %d.", to.Kind, n)
+		}
+		return Value{}, Errorf(num, "Arithmetic overflow error converting expression to data type %s.", to.Kind)
+	}
+	return FromInt(n), nil
+}
+
+func toBit(v Value, from Type) (Value, error) {
+	switch v.repr {
+	case isInt:
+		return FromBool(v.n != 0), nil
+	case isFloat:
+		return FromBool(v.Float() != 0), nil
+	case isDec:
+		return FromBool(v.n != 0 || v.s != ""), nil
+	case isStr:
+		switch s := strings.ToLower(strings.TrimSpace(v.s)); {
+		case s == "true":
+			return FromBool(true), nil
+		case s == "false" || s == "":
+			return FromBool(false), nil
+		default:
+			n, err := strconv.ParseInt(s, 10, 64)
+			if err != nil {
+				return Value{}, Errorf(245, "Conversion failed when converting the %s value '%s' to data type bit.", from.Kind, v.s)
+			}
+			return FromBool(n != 0), nil
+		}
+	case isBytes:
+		return FromBool(strings.Trim(v.s, "\x00") != ""), nil
+	}
+	return Value{}, noConversion(from, Of(Bit))
+}
+
+func toDecimal(v Value, from, to Type) (Value, error) {
+	target := to.AsDecimal()
+	switch v.repr {
+	case isInt, isDec:
+		v = exact(v)
+	case isFloat:
+		f := v.Float()
+		if math.IsNaN(f) || math.IsInf(f, 0) {
+			return Value{}, overflow(to)
+		}
+		r := new(big.Rat).SetFloat64(f)
+		// 17 digits are what a float holds; more would print its binary form
+		s := strconv.FormatFloat(f, 'e', 16, 64)
+		if x, ok := new(big.Rat).SetString(s); ok {
+			r = x
+		}
+		n := new(big.Int).Mul(r.Num(), pow10(target.Scale+1))
+		v = FromBig(n.Quo(n, r.Denom()), target.Scale+1)
+	case isStr:
+		s := strings.TrimSpace(v.s)
+		if to.Kind == Money || to.Kind == SmallMoney {
+			s = strings.TrimPrefix(strings.ReplaceAll(s, ",", ""), "$")
+		}
+		d, ok := ParseDecimal(s)
+		if !ok {
+			if to.Kind == Money {
+				return Value{}, Errorf(235, "Cannot convert a char value to money. The char value has incorrect syntax.")
+			}
+			return Value{}, Errorf(8114, "Error converting data type %s to numeric.", from.Kind)
+		}
+		v = d
+	default:
+		return Value{}, noConversion(from, to)
+	}
+	v = rescale(v, target.Scale, false)
+	if !fits(v, target.Prec) {
+		if from.Class() == ClassDecimal || from.Class() == ClassInt {
+			n := from.Kind.String()
+			if from.Kind == Decimal {
+				n = "numeric"
+			}
+			return Value{}, Errorf(8115, "Arithmetic overflow error converting %s to data type %s.", n, decName(to))
+		}
+		return Value{}, Errorf(8115, "Arithmetic overflow error converting %s to data type %s.", from.Kind, decName(to))
+	}
+	return v, nil
+}
+
+func decName(t Type) string {
+	if t.Kind == Decimal {
+		return "numeric"
+	}
+	return t.Kind.String()
+}
+
+func toReal(v Value, from, to Type) (Value, error) {
+	var f float64
+	switch v.repr {
+	case isInt, isFloat, isDec:
+		f = toFloat(v)
+	case isStr:
+		var err error
+		if f, err = strconv.ParseFloat(strings.TrimSpace(v.s), 64); err != nil {
+			return Value{}, Errorf(8114, "Error converting data type %s to %s.", from.Kind, to.Kind)
+		}
+	default:
+		return Value{}, noConversion(from, to)
+	}
+	if to.Kind == Real {
+		g := float32(f)
+		if math.IsInf(float64(g), 0) {
+			return Value{}, overflow(to)
+		}
+		f = float64(g)
+	}
+	return FromFloat(f), nil
+}
+
+// wireGUID gives the bytes as SQL Server stores them: the first three groups reversed.
+func wireGUID(s string) []byte {
+	g := []byte(s)
+	g[0], g[1], g[2], g[3] = g[3], g[2], g[1], g[0]
+	g[4], g[5], g[6], g[7] = g[5], g[4], g[7], g[6]
+	return g
+}
+
+func toGUID(v Value, from Type) (Value, error) {
+	bad := Errorf(8169, "Conversion failed when converting from a character string to uniqueidentifier.")
+	switch v.repr {
+	case isGUID:
+		return v, nil
+	case isBytes:
+		b := make([]byte, 16)
+		copy(b, v.s)
+		return Value{repr: isGUID, s: string(wireGUID(string(b)))}, nil
+	case isStr:
+		s := strings.Trim(strings.TrimRight(v.s, " "), "{}")
+		if len(s) < 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
+			return Value{}, bad
+		}
+		b, err := hex.DecodeString(strings.ReplaceAll(s[:36], "-", ""))
+		if err != nil || len(b) != 16 {
+			return Value{}, bad
+		}
+		return Value{repr: isGUID, s: string(b)}, nil
+	}
+	return Value{}, noConversion(from, Of(UniqueIdentifier))
+}
+
+// The characters of code page 1252 at 0x80 to 0x9F; 0 is undefined.
+var cp1252 = [32]rune{0x20AC, 0, 0x201A, 0x192, 0x201E, 0x2026, 0x2020, 0x2021, 0x2C6, 0x2030, 0x160, 0x2039, 0x152, 0, 0x17D, 0, 0,
+	0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x2DC, 0x2122, 0x161, 0x203A, 0x153, 0, 0x17E, 0x178}
+
+// Encode1252 gives text in code page 1252; what it lacks becomes a question mark.
+func Encode1252(s string) string {
+	b := make([]byte, 0, len(s))
+next:
+	for _, r := range s {
+		if r < 0x80 || r >= 0xA0 && r < 0x100 {
+			b = append(b, byte(r))
+			continue
+		}
+		for i, c := range cp1252 {
+			if c == r && c != 0 {
+				b = append(b, byte(0x80+i))
+				continue next
+			}
+		}
+		b = append(b, '?')
+	}
+	return string(b)
+}
+
+func decode1252(s string) string {
+	u := make([]rune, len(s))
+	for i := range len(s) {
+		c := s[i]
+		u[i] = rune(c)
+		if c >= 0x80 && c < 0xA0 && cp1252[c-0x80] != 0 {
+			u[i] = cp1252[c-0x80]
+		}
+	}
+	return string(u)
+}

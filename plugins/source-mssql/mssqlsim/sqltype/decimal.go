@@ -1,0 +1,138 @@
+package sqltype
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+var pows = func() (p [77]*big.Int) {
+	p[0] = big.NewInt(1)
+	for i := 1; i < len(p); i++ {
+		p[i] = new(big.Int).Mul(p[i-1], big.NewInt(10))
+	}
+	return p
+}()
+
+func pow10(n uint8) *big.Int { return pows[n] }
+
+// ParseDecimal reads digits with an optional sign and point.
+func ParseDecimal(s string) (Value, bool) {
+	s = strings.TrimSpace(s)
+	scale := 0
+	if i := strings.IndexByte(s, '.'); i >= 0 {
+		scale = len(s) - i - 1
+		s = s[:i] + s[i+1:]
+	}
+	if s == "" || s == "-" || s == "+" || scale > 76 {
+		return Value{}, false
+	}
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return FromScaled(n, uint8(scale)), true
+	}
+	n, ok := new(big.Int).SetString(s, 10)
+	if !ok {
+		return Value{}, false
+	}
+	return FromBig(n, uint8(scale)), true
+}
+
+// FormatDecimal writes a decimal with all digits of its scale.
+func FormatDecimal(v Value) string {
+	n := v.Big()
+	s := new(big.Int).Abs(n).String()
+	if len(s) <= int(v.scale) {
+		s = strings.Repeat("0", int(v.scale)-len(s)+1) + s
+	}
+	if v.scale > 0 {
+		s = s[:len(s)-int(v.scale)] + "." + s[len(s)-int(v.scale):]
+	}
+	if n.Sign() < 0 {
+		s = "-" + s
+	}
+	return s
+}
+
+func rescaleExact(v Value, scale uint8) Value {
+	if scale <= v.scale {
+		return v
+	}
+	return FromBig(scaledBig(v, scale), scale)
+}
+
+// rescale brings a decimal to a scale, rounding half away from zero, or cutting when trunc is set.
+func rescale(v Value, scale uint8, trunc bool) Value {
+	if v.scale == scale {
+		return v
+	}
+	if scale > v.scale {
+		if v.s == "" && scale-v.scale <= 18 {
+			if n, ok := mul64(v.n, pows[scale-v.scale].Int64()); ok {
+				return FromScaled(n, scale)
+			}
+		}
+		return FromBig(scaledBig(v, scale), scale)
+	}
+	p := pow10(v.scale - scale)
+	n := v.Big()
+	if !trunc {
+		half := new(big.Int).Rsh(p, 1)
+		if n.Sign() < 0 {
+			half.Neg(half)
+		}
+		n.Add(n, half)
+	}
+	return FromBig(n.Quo(n, p), scale)
+}
+
+func mul64(a, b int64) (int64, bool) {
+	c := a * b
+	if a != 0 && (c/a != b || a == -1 && b == -1<<63) {
+		return 0, false
+	}
+	return c, true
+}
+
+// fits tells whether a decimal has at most p digits.
+func fits(v Value, p uint8) bool {
+	if v.s == "" && p >= 19 {
+		return true
+	}
+	return new(big.Int).Abs(v.Big()).Cmp(pow10(p)) < 0
+}
+
+// exact gives any exact number as a decimal.
+func exact(v Value) Value {
+	if v.repr == isInt {
+		return FromScaled(v.n, 0)
+	}
+	return v
+}
+
+// toFloat gives any number as a float.
+func toFloat(v Value) float64 {
+	switch v.repr {
+	case isFloat:
+		return v.Float()
+	case isInt:
+		return float64(v.n)
+	}
+	f, _ := new(big.Rat).SetFrac(v.Big(), pow10(v.scale)).Float64()
+	return f
+}
+
+// toInt cuts a number to an integer.
+func toInt(v Value) (int64, bool) {
+	switch v.repr {
+	case isInt:
+		return v.n, true
+	case isFloat:
+		f := v.Float()
+		if f != f || f >= 9.223372036854775e18 || f <= -9.223372036854775e18 {
+			return 0, false
+		}
+		return int64(f), true
+	}
+	n := new(big.Int).Quo(v.Big(), pow10(v.scale))
+	return n.Int64(), n.IsInt64()
+}

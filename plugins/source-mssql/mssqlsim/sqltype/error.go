@@ -1,0 +1,28 @@
+package sqltype
+
+import "fmt"
+
+// Error is an error as SQL Server reports it: the number is what a client acts on.
+type Error struct {
+	Number  int32
+	State   uint8
+	Class   uint8 // severity: 11 to 16 fail the statement, 20 and up the connection
+	Message string
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Errorf gives an error of severity 16 and state 1. Numbers and texts are those of sys.messages
+// (Microsoft: Database engine events and errors).
+func Errorf(number int32, format string, args ...any) *Error {
+	return &Error{Number: number, State: 1, Class: 16, Message: fmt.Sprintf(format, args...)}
+}
+
+// NumberUnsupported is the number of every error that says "the simulator does not understand this". It lies in
+// the range SQL Server leaves to users, so it cannot be mistaken for an error of the server.
+const NumberUnsupported = 50001
+
+// Unsupported names what the simulator does not understand; a statement with it fails as a whole.
+func Unsupported(format string, args ...any) *Error {
+	return Errorf(NumberUnsupported, "mssqlsim does not understand "+format, args...)
+}

@@ -1,0 +1,204 @@
+package sqltype
+
+import (
+	"math"
+	"math/big"
+	"strings"
+	"time"
+)
+
+type repr uint8
+
+const (
+	isNull  repr = iota
+	isInt        // n; bit is 0 or 1
+	isFloat      // n holds the bits
+	isDec        // n with scale, or s when it does not fit: a sign and the magnitude, high byte first
+	isTime       // n: 100 ns since 0001-01-01; of the UTC instant when off is used
+	isStr        // s: UTF-8
+	isBytes      // s
+	isGUID       // s: 16 bytes in the order a person reads them
+)
+
+// Value is one value, or NULL (its zero form). It does not carry its type: whoever holds it knows it.
+type Value struct {
+	repr  repr
+	scale uint8
+	off   int16 // minutes east of UTC, for datetimeoffset
+	n     int64
+	s     string
+}
+
+// Row is one row; index 0 is the first column. Rows that were handed out are never changed.
+type Row []Value
+
+// IsNull tells whether the value is NULL.
+func (v Value) IsNull() bool { return v.repr == isNull }
+
+// FromInt gives a value of an integer type.
+func FromInt(n int64) Value { return Value{repr: isInt, n: n} }
+
+// FromBool gives a bit.
+func FromBool(b bool) Value {
+	if b {
+		return Value{repr: isInt, n: 1}
+	}
+	return Value{repr: isInt}
+}
+
+// FromFloat gives a real or float.
+func FromFloat(f float64) Value { return Value{repr: isFloat, n: int64(math.Float64bits(f))} }
+
+// FromString gives a character value.
+func FromString(s string) Value { return Value{repr: isStr, s: s} }
+
+// FromBytes gives a binary value; the bytes are held as a string because they never change.
+func FromBytes(s string) Value { return Value{repr: isBytes, s: s} }
+
+// FromGUID gives a uniqueidentifier from 16 bytes in the order a person reads them.
+func FromGUID(g [16]byte) Value { return Value{repr: isGUID, s: string(g[:])} }
+
+// FromScaled gives the decimal n / 10^scale.
+func FromScaled(n int64, scale uint8) Value { return Value{repr: isDec, n: n, scale: scale} }
+
+// FromBig gives the decimal n / 10^scale of any size.
+func FromBig(n *big.Int, scale uint8) Value {
+	if n.IsInt64() {
+		return Value{repr: isDec, n: n.Int64(), scale: scale}
+	}
+	sign := byte('+')
+	if n.Sign() < 0 {
+		sign = '-'
+	}
+	return Value{repr: isDec, scale: scale, s: string(append([]byte{sign}, n.Bytes()...))}
+}
+
+// FromTicks gives a date or time from 100 ns units since 0001-01-01 00:00, on the clock the type means.
+func FromTicks(n int64) Value { return Value{repr: isTime, n: n} }
+
+// FromTicksOffset gives a datetimeoffset from its UTC ticks and its offset in minutes.
+func FromTicksOffset(utc int64, minutes int) Value {
+	return Value{repr: isTime, n: utc, off: int16(minutes)}
+}
+
+// FromTime gives a date or time as the clock of t reads, without its zone.
+func FromTime(t time.Time) Value {
+	_, off := t.Zone()
+	return FromTicks(TicksOf(t) + int64(off)*TicksPerSecond)
+}
+
+// FromTimeOffset gives a datetimeoffset.
+func FromTimeOffset(t time.Time) Value {
+	_, off := t.Zone()
+	return FromTicksOffset(TicksOf(t), off/60)
+}
+
+// Int gives an integer or bit.
+func (v Value) Int() int64 { return v.n }
+
+// Bool gives a bit.
+func (v Value) Bool() bool { return v.n != 0 }
+
+// Float gives a real or float.
+func (v Value) Float() float64 { return math.Float64frombits(uint64(v.n)) }
+
+// Str gives the text of a character value, or the bytes of a binary or GUID.
+func (v Value) Str() string { return v.s }
+
+// Ticks gives a date or time in 100 ns units since 0001-01-01; the UTC instant of a datetimeoffset.
+func (v Value) Ticks() int64 { return v.n }
+
+// Offset gives the minutes east of UTC of a datetimeoffset.
+func (v Value) Offset() int { return int(v.off) }
+
+// Time gives a date or time as a Go time: UTC for types without an offset.
+func (v Value) Time() time.Time {
+	t := TimeOf(v.n)
+	if v.off != 0 {
+		return t.In(time.FixedZone("", int(v.off)*60))
+	}
+	return t
+}
+
+// Scale gives the scale a decimal is held with.
+func (v Value) Scale() uint8 { return v.scale }
+
+// Small gives the unscaled digits of a decimal, when they fit 64 bits.
+func (v Value) Small() (int64, bool) { return v.n, v.s == "" }
+
+// Big gives the unscaled digits of a decimal.
+func (v Value) Big() *big.Int {
+	if v.s == "" {
+		return big.NewInt(v.n)
+	}
+	n := new(big.Int).SetBytes([]byte(v.s[1:]))
+	if v.s[0] == '-' {
+		n.Neg(n)
+	}
+	return n
+}
+
+// Same tells whether two values are the same to the last bit, as capture compares images: text by its characters and
+// without any collation, decimals by their number.
+func (v Value) Same(w Value) bool {
+	if v == w {
+		return true
+	}
+	return v.repr == isDec && w.repr == isDec && compareDec(v, w) == 0
+}
+
+// AppendKey appends bytes that are equal for values that compare equal, for hashing.
+func (v Value) AppendKey(b []byte, t Type) []byte {
+	switch v.repr {
+	case isNull:
+		return append(b, 0)
+	case isStr:
+		b = append(b, 5)
+		s := strings.TrimRight(v.s, " ")
+		if !t.caseSensitive() {
+			s = fold(s)
+		}
+		return append(append(b, s...), 0)
+	case isBytes:
+		return append(append(append(b, 6), strings.TrimRight(v.s, "\x00")...), 0, 0)
+	case isDec:
+		return append(append(append(b, 3), strings.TrimRight(FormatDecimal(rescaleExact(v, 38)), "0")...), 0)
+	case isGUID:
+		return append(append(b, 7), v.s...)
+	}
+	b = append(b, byte(v.repr))
+	for i := 0; i < 64; i += 8 {
+		b = append(b, byte(v.n>>i))
+	}
+	return b
+}
+
+// Ticks of 100 ns.
+const (
+	TicksPerSecond = 10_000_000
+	TicksPerMinute = 60 * TicksPerSecond
+	TicksPerDay    = 86_400 * TicksPerSecond
+)
+
+const unixSeconds = 62_135_596_800 // seconds from 0001-01-01 to 1970-01-01
+
+// TicksOf gives the ticks of an instant, in UTC.
+func TicksOf(t time.Time) int64 {
+	return (t.Unix()+unixSeconds)*TicksPerSecond + int64(t.Nanosecond())/100
+}
+
+// TimeOf gives the instant of UTC ticks.
+func TimeOf(n int64) time.Time {
+	s, f := n/TicksPerSecond, n%TicksPerSecond
+	if f < 0 {
+		s, f = s-1, f+TicksPerSecond
+	}
+	return time.Unix(s-unixSeconds, f*100).UTC()
+}
+
+// DateTimeTicks rounds ticks to the 1/300 s of datetime, as 100 ns units.
+func DateTimeTicks(n int64) int64 {
+	day, rest := n/TicksPerDay, n%TicksPerDay
+	k := (rest*3 + 50_000) / 100_000
+	return day*TicksPerDay + (k*100_000+1)/3
+}
