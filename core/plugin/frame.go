@@ -52,7 +52,7 @@ type End struct {
 // FrameReader is a stream of frames to pull from. Recv returns io.EOF after
 // the End frame; a stream that breaks returns another error. Close releases
 // the stream and stops its sender; it may be called at any time and twice.
-// A frame is valid until the next Recv.
+// The bytes of a frame never change after Recv, so they may be kept.
 type FrameReader interface {
 	Recv() (Frame, error)
 	Close() error
