@@ -71,6 +71,13 @@ type Origin struct {
 	// Attributes maps an attribute path (diag.Path.String) to its range; an
 	// attribute filled from a defaults block points there.
 	Attributes map[string]diag.Range
+	// Sensitive holds the attribute paths whose values must never be written
+	// anywhere: the plugin's schema calls them sensitive, or a sensitive value
+	// (env(), a sensitive variable) went into them.
+	Sensitive map[string]bool
+	// Defaults holds the attribute paths whose values are the default,
+	// whether it was written or left out.
+	Defaults map[string]bool
 }
 
 // Place turns a path into the range of the nearest attribute that is known,
