@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"cmp"
+	"fmt"
 	"time"
 )
 
@@ -36,3 +37,26 @@ func (p Position) Commit() (time.Time, bool) {
 
 // Compare orders positions by text.
 func (p Position) Compare(q Position) int { return cmp.Compare(p.Text, q.Text) }
+
+// CommitText returns the commit time as it stands in offsets and payloads: UTC,
+// YYYY-MM-DDTHH:MM:SS.mmm without a suffix, or "" when it is unknown.
+func (p Position) CommitText() string {
+	at, ok := p.Commit()
+	if !ok {
+		return ""
+	}
+	return at.Format("2006-01-02T15:04:05.000")
+}
+
+// ParsePosition is the inverse of Text and CommitText. Times without a
+// fraction, as older state holds them, are accepted.
+func ParsePosition(text, commit string) (Position, error) {
+	if commit == "" {
+		return Position{Text: text}, nil
+	}
+	at, err := time.Parse("2006-01-02T15:04:05", commit) // a fraction is accepted too
+	if err != nil {
+		return Position{}, fmt.Errorf("commit time %q of position %s: want YYYY-MM-DDTHH:MM:SS.mmm in UTC", commit, text)
+	}
+	return At(text, at), nil
+}
