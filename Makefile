@@ -1,0 +1,53 @@
+# Everything a contributor runs. `make demo` and `make test` need Go and make only.
+SHELL := /bin/bash
+GO    ?= go
+BIN   := bin
+
+# Go packages under the product's own module; third-party style plugins in
+# examples/plugins are modules of their own and have their own targets.
+PKGS := ./...
+
+.PHONY: build test race lint format generate examples demo interop bench check clean
+
+build: ## the pipectl binary and each plugin as a file of its own
+	$(GO) build -o $(BIN)/ ./cmd/pipectl
+	$(GO) build -o $(BIN)/plugins/ ./plugins/source-mssql ./plugins/sink-delta ./plugins/silver ./plugins/reconcile
+
+demo: ## the main job, start to end, against the built-in SQL Server simulator
+	$(GO) build -o $(BIN)/ ./cmd/pipectl
+	$(BIN)/pipectl demo
+
+test:
+	$(GO) test $(PKGS)
+
+race:
+	$(GO) test -race $(PKGS)
+
+format: ## rewrite what gofmt would write otherwise
+	gofmt -l -w $$(git ls-files '*.go' | grep -v '\.pb\.go$$')
+
+lint:
+	$(GO) vet $(PKGS)
+	cd tools && $(GO) build -o ../$(BIN)/tools/ honnef.co/go/tools/cmd/staticcheck
+	$(BIN)/tools/staticcheck $(PKGS)
+	cd tools && $(GO) vet ./...
+
+generate: ## code from plugin.proto
+	cd tools && $(GO) run ./protogen -root ../core/proto pipectl/plugin/v1/plugin.proto
+
+examples: build ## every example validates; the example plugin builds as its own module
+	$(BIN)/pipectl validate examples/quickstart.hcl
+	$(BIN)/pipectl validate examples/fifty-tables.hcl
+	for dir in examples/plugins/*/; do (cd $$dir && $(GO) vet ./... && $(GO) build -o /dev/null ./...) || exit 1; done
+
+interop: build ## other people's readers over our tables (needs Python 3 and Java)
+	bash internal/interop/run.sh
+
+bench: ## ratios against baselines of the same run
+	bash internal/bench/run.sh
+
+check: ## what CI runs; fails on a dirty tree
+	bash .ci/check.sh
+
+clean:
+	rm -rf $(BIN) .venv
