@@ -1,0 +1,83 @@
+package tsql
+
+// Ping is one round trip.
+func Ping() Query { return query("round trip", "SELECT 1 AS one") }
+
+// NetworkWait answers wait_ms: how long this session has waited for its
+// client to take rows; no row means zero (Microsoft:
+// sys.dm_exec_session_wait_stats, readable for one's own session).
+func NetworkWait() Query {
+	return query("network wait", "SELECT wait_time_ms AS wait_ms FROM sys.dm_exec_session_wait_stats"+
+		" WHERE session_id = @@SPID AND wait_type = 'ASYNC_NETWORK_IO'")
+}
+
+// Database answers one row about the current database: name, broker_guid,
+// group_database_id (NULL outside an availability group), is_cdc_enabled,
+// server, version, login_user.
+func Database() Query {
+	return query("database", "SELECT d.name, CONVERT(varchar(36), d.service_broker_guid) AS broker_guid,"+
+		" CONVERT(varchar(36), d.group_database_id) AS group_database_id, d.is_cdc_enabled,"+
+		" CONVERT(nvarchar(256), SERVERPROPERTY('ServerName')) AS server,"+
+		" CONVERT(varchar(128), SERVERPROPERTY('ProductVersion')) AS version, USER_NAME() AS login_user"+
+		" FROM sys.databases AS d WHERE d.database_id = DB_ID()")
+}
+
+// TableState answers one row about a table that no capture instance was found
+// for: table_id (NULL when it does not exist or cannot be seen), is_tracked
+// (by CDC), can_select, login_user.
+func TableState(t Table) (Query, error) {
+	name, err := t.Quoted()
+	if err != nil {
+		return Query{}, err
+	}
+	return query("state of a table", "SELECT OBJECT_ID(@object) AS table_id,"+
+		" (SELECT t.is_tracked_by_cdc FROM sys.tables AS t WHERE t.object_id = OBJECT_ID(@object)) AS is_tracked,"+
+		" HAS_PERMS_BY_NAME(@object, 'OBJECT', 'SELECT') AS can_select, USER_NAME() AS login_user", Arg{"object", name}), nil
+}
+
+// CanSelect answers allowed (0, 1 or NULL) and login_user for a quoted object.
+func CanSelect(object string) Query {
+	return query("permission to read", "SELECT HAS_PERMS_BY_NAME(@object, 'OBJECT', 'SELECT') AS allowed, USER_NAME() AS login_user", Arg{"object", object})
+}
+
+// CaptureInstances lists the capture instances whose captured columns the
+// login may read (Microsoft: sys.sp_cdc_help_change_data_capture).
+func CaptureInstances() Query {
+	return query("capture instances", "EXEC sys.sp_cdc_help_change_data_capture")
+}
+
+// CaptureInstancesOf lists those of one table; an unknown table is an error.
+func CaptureInstancesOf(t Table) Query {
+	return query("capture instances of a table", "EXEC sys.sp_cdc_help_change_data_capture @source_schema = @schema, @source_name = @table",
+		Arg{"schema", t.Schema}, Arg{"table", t.Name})
+}
+
+// CapturedColumns lists the captured columns of an instance (Microsoft:
+// sys.sp_cdc_get_captured_columns).
+func CapturedColumns(instance string) Query {
+	return query("captured columns", "EXEC sys.sp_cdc_get_captured_columns @capture_instance = @instance", Arg{"instance", instance})
+}
+
+// DDLHistory lists the DDL that capture has seen on an instance's table
+// (Microsoft: sys.sp_cdc_get_ddl_history).
+func DDLHistory(instance string) Query {
+	return query("DDL history", "EXEC sys.sp_cdc_get_ddl_history @capture_instance = @instance", Arg{"instance", instance})
+}
+
+// TableColumns answers name, column_id, is_computed, collation_name of the
+// columns of a table that the login can see.
+func TableColumns(t Table) Query {
+	return query("columns of a table", "SELECT c.name, c.column_id, c.is_computed, c.collation_name FROM sys.columns AS c"+
+		" WHERE c.object_id = OBJECT_ID(QUOTENAME(@schema) + '.' + QUOTENAME(@table)) ORDER BY c.column_id",
+		Arg{"schema", t.Schema}, Arg{"table", t.Name})
+}
+
+// RowEstimate answers rows (text, padded) from metadata (Microsoft:
+// sp_spaceused).
+func RowEstimate(t Table) (Query, error) {
+	name, err := t.Quoted()
+	if err != nil {
+		return Query{}, err
+	}
+	return query("row estimate", "EXEC sys.sp_spaceused @objname = @object", Arg{"object", name}), nil
+}
