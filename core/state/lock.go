@@ -1,0 +1,249 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pipectl/pipectl/core/diag"
+)
+
+// LockTTL is how long a lock holds after its last renewal. Hosts whose clocks
+// differ by more may take each other's locks; then two runs waste work, and the
+// tables' transactions still let only one of them write.
+const LockTTL = time.Minute
+
+// keepLocks is how many numbers of a lock stay behind; a taker that listed long
+// ago must still find that it is not the newest.
+const keepLocks = 10
+
+// ApplyLock is the name of the lock under which declared.json is replaced.
+const ApplyLock = "#apply"
+
+// Holder says who holds a lock.
+type Holder struct {
+	// Run is the id of the run.
+	Run  string `json:"holder"`
+	Host string `json:"host"`
+	PID  int    `json:"pid"`
+	// Since is when it was taken, Expires when it may be taken over.
+	Since    time.Time `json:"since"`
+	Expires  time.Time `json:"expires"`
+	Released bool      `json:"released,omitempty"`
+}
+
+// LockState is a lock that is held or expired.
+type LockState struct {
+	Name   string
+	Number int64
+	Holder Holder
+}
+
+// Lock is a lock that is held. Its holder renews it (Keep) and releases it.
+type Lock struct {
+	store  *Store
+	name   string
+	number int64
+
+	mu     sync.Mutex // guards holder
+	holder Holder
+}
+
+func lockDir(name string) string { return "locks/" + encodeName(name) + "/" }
+
+// Lock takes the lock of a stream's app id, a target or ApplyLock, by creating
+// the number after the newest one, when that one is released or has expired: so
+// no taker ever removes another's lock. A lock that is held is a diagnostic of
+// kind unavailable that names its holder.
+func (s *Store) Lock(ctx context.Context, name string, who Holder) (*Lock, error) {
+	newest, err := s.newestLock(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	now := s.clock().UTC()
+	if newest != nil && !newest.Holder.Released && now.Before(newest.Holder.Expires) {
+		return nil, heldError(*newest)
+	}
+	who.Since, who.Expires, who.Released = now, now.Add(LockTTL), false
+	l := &Lock{store: s, name: name, number: 1, holder: who}
+	if newest != nil {
+		l.number = newest.Number + 1
+	}
+	created := s.create(ctx, l.key(), who)
+	if created != nil && !errors.Is(created, ErrExists) {
+		return nil, fmt.Errorf("taking the lock of %s: %w", name, created)
+	}
+	// Another taker may have been faster, or so much faster that its number has
+	// come and gone since the listing above.
+	if newest, err = s.newestLock(ctx, name); err != nil {
+		return nil, err
+	}
+	if created != nil || newest == nil || newest.Number != l.number {
+		if created == nil {
+			if err := l.Release(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if newest == nil {
+			return nil, fmt.Errorf("the lock of %s is gone right after it was taken", name)
+		}
+		return nil, heldError(*newest)
+	}
+	return l, s.trimLocks(ctx, name, l.number)
+}
+
+func heldError(l LockState) error {
+	return diag.Errorf(diag.KindUnavailable, "state.locked",
+		fmt.Sprintf("Wait for it to end. If that process is gone, the lock can be taken from %s on, or at once with: pipectl unlock %s",
+			l.Holder.Expires.Format(time.RFC3339), l.Name),
+		"%s is locked by run %s (process %d on %s) since %s",
+		l.Name, l.Holder.Run, l.Holder.PID, l.Holder.Host, l.Holder.Since.Format(time.RFC3339)).Err()
+}
+
+// Locks lists the newest entry of every lock that is not released.
+func (s *Store) Locks(ctx context.Context) ([]LockState, error) {
+	keys, err := s.objects.List(ctx, s.root+"locks/", "")
+	if err != nil {
+		return nil, err
+	}
+	var out []LockState
+	for i, key := range keys {
+		element, _, _ := strings.Cut(strings.TrimPrefix(key, s.root+"locks/"), "/")
+		if i+1 < len(keys) && strings.HasPrefix(keys[i+1], s.root+"locks/"+element+"/") {
+			continue
+		}
+		name, err := decodeName(element)
+		if err != nil {
+			return nil, err
+		}
+		l, err := s.newestLock(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if l != nil && !l.Holder.Released {
+			out = append(out, *l)
+		}
+	}
+	return out, nil
+}
+
+// Unlock releases whatever lock of the name is newest, whoever holds it.
+func (s *Store) Unlock(ctx context.Context, name string) error {
+	l, err := s.newestLock(ctx, name)
+	if err != nil || l == nil || l.Holder.Released {
+		return err
+	}
+	l.Holder.Released = true
+	return s.replace(ctx, lockDir(name)+number(l.Number), l.Holder)
+}
+
+func (s *Store) lockNumbers(ctx context.Context, name string) ([]int64, error) {
+	prefix := s.root + lockDir(name)
+	keys, err := s.objects.List(ctx, prefix, "")
+	if err != nil {
+		return nil, fmt.Errorf("listing the locks of %s: %w", name, err)
+	}
+	var out []int64
+	for _, key := range keys {
+		if n, ok := parseNumber(strings.TrimPrefix(key, prefix)); ok {
+			out = append(out, n)
+		}
+	}
+	return out, nil
+}
+
+func (s *Store) newestLock(ctx context.Context, name string) (*LockState, error) {
+	numbers, err := s.lockNumbers(ctx, name)
+	if err != nil || len(numbers) == 0 {
+		return nil, err
+	}
+	l := &LockState{Name: name, Number: numbers[len(numbers)-1]}
+	if _, err := s.read(ctx, lockDir(name)+number(l.Number), &l.Holder); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+func (s *Store) trimLocks(ctx context.Context, name string, newest int64) error {
+	numbers, err := s.lockNumbers(ctx, name)
+	if err != nil {
+		return err
+	}
+	for _, n := range numbers {
+		if n > newest-keepLocks {
+			break
+		}
+		if err := s.objects.Delete(ctx, s.root+lockDir(name)+number(n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *Lock) key() string { return lockDir(l.name) + number(l.number) }
+
+// Renew makes the lock hold for another LockTTL. A lock that was taken over or
+// released by someone else is an error of kind conflict.
+func (l *Lock) Renew(ctx context.Context) error {
+	newest, err := l.store.newestLock(ctx, l.name)
+	if err != nil {
+		return err
+	}
+	if newest == nil || newest.Number != l.number || newest.Holder.Released {
+		by := "it was released by someone else"
+		if newest != nil && newest.Number != l.number {
+			by = fmt.Sprintf("run %s (process %d on %s) took it", newest.Holder.Run, newest.Holder.PID, newest.Holder.Host)
+		}
+		return diag.Errorf(diag.KindConflict, "state.lock_lost", "Nothing is lost: the next run goes on from the last committed batch.",
+			"The lock of %s is lost: %s", l.name, by).Err()
+	}
+	l.mu.Lock()
+	l.holder.Expires = l.store.clock().UTC().Add(LockTTL)
+	holder := l.holder
+	l.mu.Unlock()
+	return l.store.replace(ctx, l.key(), holder)
+}
+
+// Release gives the lock up. It may be called twice.
+func (l *Lock) Release(ctx context.Context) error {
+	l.mu.Lock()
+	l.holder.Released = true
+	holder := l.holder
+	l.mu.Unlock()
+	if err := l.store.replace(ctx, l.key(), holder); err != nil {
+		return fmt.Errorf("releasing the lock of %s: %w", l.name, err)
+	}
+	return nil
+}
+
+// Keep renews the lock in the background until stop is called, which waits for
+// the renewal to end and releases the lock. The context it returns is cancelled
+// with the reason when the lock is lost.
+func (l *Lock) Keep(ctx context.Context) (held context.Context, stop func() error) {
+	held, cancel := context.WithCancelCause(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-held.Done():
+				return
+			case <-l.store.after(LockTTL / 3):
+			}
+			if err := l.Renew(held); diag.Is(err, diag.KindConflict) {
+				cancel(err)
+				return
+			}
+			// Any other failure is tried again: two more renewals fit in the TTL, and
+			// a lock that expires meanwhile is found lost by the next one.
+		}
+	}()
+	return held, func() error {
+		cancel(context.Canceled)
+		<-done
+		return l.Release(context.WithoutCancel(ctx))
+	}
+}

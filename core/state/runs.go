@@ -1,0 +1,104 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/pipectl/pipectl/core/diag"
+)
+
+// KeepRuns is how many of the newest runs stay in the history.
+const KeepRuns = 1000
+
+// Run is what one command did; it is written once, when the command ends.
+type Run struct {
+	ID      string `json:"id"`
+	Command string `json:"command"`
+	// Started and Finished are UTC.
+	Started  time.Time `json:"started"`
+	Finished time.Time `json:"finished"`
+	Host     string    `json:"host"`
+	Version  string    `json:"version"`
+	// Exit is the exit code.
+	Exit  int       `json:"exit"`
+	Steps []RunStep `json:"steps"`
+}
+
+// RunStep is one step of a run.
+type RunStep struct {
+	Address string `json:"address"`
+	// Kind and Reason are those of the plan.
+	Kind   string `json:"kind"`
+	Reason string `json:"reason"`
+	// Status is done, failed or skipped.
+	Status  string  `json:"status"`
+	Seconds float64 `json:"seconds"`
+	Rows    int64   `json:"rows"`
+	// Position is where the step ended, "" when it has none.
+	Position string `json:"position,omitempty"`
+	// Diagnostics are what the user was told.
+	Diagnostics []RunDiagnostic `json:"diagnostics,omitempty"`
+}
+
+// RunDiagnostic is a diagnostic as the history keeps it.
+type RunDiagnostic struct {
+	Severity string    `json:"severity"`
+	Code     string    `json:"code"`
+	Kind     diag.Kind `json:"kind,omitempty"`
+	Summary  string    `json:"summary"`
+	Detail   string    `json:"detail,omitempty"`
+}
+
+// RunDiagnostics turns diagnostics into the form of the history.
+func RunDiagnostics(list diag.List) []RunDiagnostic {
+	var out []RunDiagnostic
+	for _, d := range list {
+		out = append(out, RunDiagnostic{Severity: d.Severity.String(), Code: d.Code, Kind: d.Kind, Summary: d.Summary, Detail: d.Detail})
+	}
+	return out
+}
+
+// runTime is the first part of a run's name; it sorts by time.
+const runTime = "20060102T150405.000"
+
+// PutRun adds a run to the history and removes the oldest above KeepRuns. A run
+// that is there already stays as it is.
+func (s *Store) PutRun(ctx context.Context, run Run) error {
+	key := "runs/" + run.Started.UTC().Format(runTime) + "Z-" + encodeName(run.ID) + ".json"
+	if err := s.create(ctx, key, run); err != nil && !errors.Is(err, ErrExists) {
+		return err
+	}
+	keys, err := s.objects.List(ctx, s.root+"runs/", "")
+	if err != nil {
+		return err
+	}
+	for len(keys) > KeepRuns {
+		if err := s.objects.Delete(ctx, keys[0]); err != nil {
+			return err
+		}
+		keys = keys[1:]
+	}
+	return nil
+}
+
+// Runs returns the newest runs, newest first, at most limit (0 = all).
+func (s *Store) Runs(ctx context.Context, limit int) ([]Run, error) {
+	keys, err := s.objects.List(ctx, s.root+"runs/", "")
+	if err != nil {
+		return nil, err
+	}
+	var out []Run
+	for i := len(keys) - 1; i >= 0 && (limit == 0 || len(out) < limit); i-- {
+		var run Run
+		ok, err := s.read(ctx, strings.TrimPrefix(keys[i], s.root), &run)
+		if err != nil {
+			return nil, err
+		}
+		if ok { // another run may have trimmed it since the listing
+			out = append(out, run)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,184 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/plugin"
+)
+
+// Stream is the state of one stream, named by its app id.
+type Stream struct {
+	store *Store
+	appID string
+	dir   string
+}
+
+// Stream returns the state of a stream; it need not exist yet.
+func (s *Store) Stream(appID string) *Stream {
+	return &Stream{store: s, appID: appID, dir: "streams/" + encodeName(appID) + "/"}
+}
+
+// Streams lists the app ids of streams that have state.
+func (s *Store) Streams(ctx context.Context) ([]string, error) {
+	keys, err := s.objects.List(ctx, s.root+"streams/", "")
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, key := range keys {
+		element, file, _ := strings.Cut(strings.TrimPrefix(key, s.root+"streams/"), "/")
+		if file != "stream.json" {
+			continue
+		}
+		name, err := decodeName(element)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, name)
+	}
+	return out, nil
+}
+
+// Identity is what a stream's positions mean something for.
+type Identity struct {
+	// Target is bronze's dotted name.
+	Target string `json:"target"`
+	// Source is the identity of the database.
+	Source string `json:"source"`
+	// Table is the identity of the source table.
+	Table string `json:"table"`
+}
+
+// Identity returns the stored identity; false when the stream never had an offset.
+func (s *Stream) Identity(ctx context.Context) (Identity, bool, error) {
+	var id Identity
+	ok, err := s.store.read(ctx, s.dir+"stream.json", &id)
+	return id, ok, err
+}
+
+// Check compares the identity with the stored one, if any: another target,
+// source or table is a diagnostic of kind configuration, never a restart.
+func (s *Stream) Check(ctx context.Context, id Identity) error {
+	stored, ok, err := s.Identity(ctx)
+	if err != nil || !ok {
+		return err
+	}
+	for _, part := range []struct{ what, stored, now, hint string }{
+		{"source", stored.Source, id.Source, "Its positions mean nothing in another database. If the source really is another one now, give the stream a new app_id, so that it starts anew."},
+		{"table", stored.Table, id.Table, "The table was dropped and created again, or another one is meant. To start anew give the stream a new app_id."},
+		{"target", stored.Target, id.Target, "A stream's rows stay in one table. To write another one give the stream a new app_id."},
+	} {
+		if part.stored != part.now {
+			return diag.Errorf(diag.KindConfiguration, "stream."+part.what, part.hint,
+				"The stream with app_id %q was started with %s %q and now has %q", s.appID, part.what, part.stored, part.now).Err()
+		}
+	}
+	return nil
+}
+
+// Claim stores the identity with the first offset, or checks it.
+func (s *Stream) Claim(ctx context.Context, id Identity) error {
+	err := s.store.create(ctx, s.dir+"stream.json", id)
+	if errors.Is(err, ErrExists) {
+		return s.Check(ctx, id)
+	}
+	return err
+}
+
+// Generation is which checkpoint of a stream is live. Number 0 is the first;
+// each recovery from data loss starts the next.
+type Generation struct {
+	Number int
+	// Snapshot is where a generation above 0 starts.
+	Snapshot plugin.Position
+	// At is when it was started.
+	At time.Time
+	// Recovering is the offset of an unfinished recovery, nil when none, and
+	// FailedAt when its last try failed.
+	Recovering *plugin.Position
+	FailedAt   time.Time
+}
+
+// generationName is the file of the generation state. Name and members are
+// shared with the tables' other writers.
+const generationName = "_mssql_cdc_generation.json"
+
+type generationFile struct {
+	Generation  int         `json:"generation"`
+	SnapshotLSN string      `json:"snapshot_lsn,omitempty"`
+	CommitTS    *string     `json:"commit_ts,omitempty"`
+	At          string      `json:"at,omitempty"`
+	Recovering  *offsetJSON `json:"recovering,omitempty"`
+	FailedAt    string      `json:"failed_at,omitempty"`
+}
+
+// Generation returns the live generation; number 0 when none was stored.
+func (s *Stream) Generation(ctx context.Context) (Generation, error) {
+	key := s.dir + generationName
+	var f generationFile
+	ok, err := s.store.read(ctx, key, &f)
+	if err != nil || !ok {
+		return Generation{}, err
+	}
+	g := Generation{Number: f.Generation}
+	if f.Generation < 0 || f.Generation > 0 && f.SnapshotLSN == "" {
+		return Generation{}, s.store.damaged(key, fmt.Errorf("generation %d starts at no position", f.Generation))
+	}
+	var commit string
+	if f.CommitTS != nil {
+		commit = *f.CommitTS
+	}
+	if g.Snapshot, err = plugin.ParsePosition(f.SnapshotLSN, commit); err != nil {
+		return Generation{}, s.store.damaged(key, err)
+	}
+	if g.At, err = parseSecond(f.At); err != nil {
+		return Generation{}, s.store.damaged(key, err)
+	}
+	if g.FailedAt, err = parseSecond(f.FailedAt); err != nil {
+		return Generation{}, s.store.damaged(key, err)
+	}
+	if f.Recovering != nil {
+		p, err := f.Recovering.position()
+		if err != nil {
+			return Generation{}, s.store.damaged(key, err)
+		}
+		g.Recovering = &p
+	}
+	return g, nil
+}
+
+// PutGeneration replaces the generation state. The caller holds the stream's lock.
+func (s *Stream) PutGeneration(ctx context.Context, g Generation) error {
+	f := generationFile{Generation: g.Number, At: formatSecond(g.At), FailedAt: formatSecond(g.FailedAt)}
+	if !g.Snapshot.IsZero() {
+		commit := g.Snapshot.CommitText()
+		f.SnapshotLSN, f.CommitTS = g.Snapshot.Text, &commit
+	}
+	if g.Recovering != nil {
+		o := offsetOf(*g.Recovering)
+		f.Recovering = &o
+	}
+	return s.store.replace(ctx, s.dir+generationName, f)
+}
+
+// Times of the generation state are UTC to the second, with offset.
+const secondLayout = "2006-01-02T15:04:05-07:00"
+
+func formatSecond(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(secondLayout)
+}
+
+func parseSecond(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	return time.Parse(secondLayout, text)
+}
