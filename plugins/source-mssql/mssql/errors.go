@@ -1,0 +1,168 @@
+package mssql
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+
+	mssqldb "github.com/microsoft/go-mssqldb"
+
+	"github.com/pipectl/pipectl/core/diag"
+)
+
+// Codes of the diagnostics of this plugin; docs/guides/sql-server.md says
+// what each means.
+const (
+	codeUnreachable     = "mssql.unreachable"
+	codeTLS             = "mssql.tls"
+	codeLogin           = "mssql.login"
+	codeDatabase        = "mssql.database"
+	codeNotEnabled      = "mssql.cdc_not_enabled"
+	codeTableNotEnabled = "mssql.table_not_enabled"
+	codeUnknownInstance = "mssql.unknown_capture_instance"
+	codeAmbiguous       = "mssql.ambiguous_capture_instance"
+	codeSourceGrant     = "mssql.source_permission"
+	codeChangeGrant     = "mssql.permission"
+	codeNotReady        = "mssql.not_ready"
+	codeDataLoss        = "mssql.data_loss"
+	codeRewound         = "mssql.rewound"
+	codeSchemaChanged   = "mssql.schema_changed"
+	codeColumnType      = "mssql.column_type"
+	codeReservedName    = "mssql.reserved_name"
+	codeColumnRule      = "mssql.column_rule"
+	codeKey             = "mssql.key"
+	codePosition        = "mssql.position"
+	codeLockTimeout     = "mssql.lock_timeout"
+	codeIsolation       = "mssql.snapshot_isolation"
+	codeInstanceGone    = "mssql.change_table_gone"
+	codeMissingColumn   = "mssql.missing_column"
+	codeTransient       = "mssql.transient"
+	codeServer          = "mssql.server"
+	codeValue           = "mssql.value"
+	codeUnsupported     = "mssql.unsupported"
+	codeComputed        = "mssql.computed_columns"
+	codeClock           = "mssql.clock"
+	codeRange           = "mssql.range"
+)
+
+// Numbers of SQL Server errors (Microsoft: Database Engine events and errors).
+const (
+	errInvalidColumn   = 207
+	errInvalidObject   = 208
+	errSelectDenied    = 229
+	errColumnDenied    = 230
+	errDatabaseDenied  = 916
+	errDeadlock        = 1205
+	errLockTimeout     = 1222
+	errNoSnapshot      = 3952
+	errCannotOpenDB    = 4060
+	errCDCNotEnabled   = 22901
+	errCDCObjectDenied = 22981
+)
+
+// loginErrors refuse a login for good.
+var loginErrors = []int32{18450, 18452, 18456, 18461, 18463, 18470, 18486, 18487, 18488, 18401}
+
+// transientErrors may pass by themselves: deadlock victims, broken links,
+// fail-overs of availability groups, and throttling of Azure SQL Database.
+var transientErrors = []int32{errDeadlock, 233, 976, 978, 983, 4221, 6005, 10053, 10054, 10060, 10928, 10929,
+	40197, 40501, 40613, 49918, 49919, 49920}
+
+// sqlNumber is the number of the server's error in err, 0 without one.
+func sqlNumber(err error) int32 {
+	var e mssqldb.Error
+	if errors.As(err, &e) {
+		return e.Number
+	}
+	return 0
+}
+
+// cancelled reports whether err only says that the caller gave up.
+func cancelled(err error) bool { return errors.Is(err, context.Canceled) }
+
+// transient reports whether trying again on a new connection may help.
+func transient(err error) bool {
+	var d *diag.Err
+	if err == nil || errors.As(err, &d) || cancelled(err) {
+		return false
+	}
+	if number := sqlNumber(err); number != 0 {
+		return slices.Contains(transientErrors, number)
+	}
+	var connecting *connectError
+	if errors.As(err, &connecting) {
+		var dns *net.DNSError
+		return !tlsProblem(err) && !(errors.As(err, &dns) && dns.IsNotFound)
+	}
+	var q *queryError
+	return errors.As(err, &q) && q.lost
+}
+
+// diagnose turns an error into a diagnostic. Errors that carry one, and
+// cancellations, pass.
+func (c connection) diagnose(err error) error {
+	var d *diag.Err
+	if err == nil || errors.As(err, &d) || cancelled(err) {
+		return err
+	}
+	said := c.mask.text(firstLine(err))
+	fail := func(kind diag.Kind, code, detail, summary string, args ...any) error {
+		out := diag.Errorf(kind, code, detail, summary, args...)
+		out.Data = map[string]string{"said": said}
+		return out.Err()
+	}
+	number := sqlNumber(err)
+	var connecting *connectError
+	isConnecting := errors.As(err, &connecting)
+	switch {
+	case slices.Contains(loginErrors, number):
+		return withPath(fail(diag.KindPermission, codeLogin, "Check user, password and database. The server says: "+said, "The server %s refused the login", c.server()), c.place)
+	case number == errCannotOpenDB || number == errDatabaseDenied:
+		return withPath(fail(diag.KindPermission, codeDatabase, "Check the database's name, and that the login has a user in it. The server says: "+said, "The database %q cannot be opened", c.driver.Database), c.place)
+	case slices.Contains(transientErrors, number):
+		return fail(diag.KindTransient, codeTransient, "This may pass by itself. The server says: "+said, "The server broke off")
+	case isConnecting && tlsProblem(err):
+		return withPath(fail(diag.KindUnavailable, codeTLS, `Give the authority's certificate as certificate, the certificate's host name as host_in_certificate, or set encrypt = "false" where the network is trusted. The driver says: `+said, "The encrypted connection to %s cannot be set up", c.server()), c.place)
+	case isConnecting:
+		return withPath(fail(diag.KindUnavailable, codeUnreachable, "Check the host, the port and the firewall. The driver says: "+said, "The server %s is out of reach", c.server()), c.place)
+	case number == errLockTimeout:
+		return fail(diag.KindTransient, codeLockTimeout, "A writer holds locks for longer than lock_timeout; raise it, or read with isolation = \"snapshot\". The server says: "+said, "A read of the source table waited too long for a lock")
+	case number == errNoSnapshot:
+		return withPath(fail(diag.KindConfiguration, codeIsolation, "A DBA allows it with ALTER DATABASE ... SET ALLOW_SNAPSHOT_ISOLATION ON; else set isolation = \"read_committed\".", "The database %s does not allow snapshot isolation", c.driver.Database), argIsolation)
+	case number == errSelectDenied || number == errColumnDenied:
+		return fail(diag.KindPermission, codeSourceGrant, "Grant SELECT on it to the login. The server says: "+said, "The login may not read an object that is needed")
+	case number == errInvalidObject:
+		return fail(diag.KindTransient, codeInstanceGone, "Its capture instance may have been disabled since this was planned. The server says: "+said, "A table that was planned to be read does not exist")
+	case number == errInvalidColumn:
+		return fail(diag.KindSchemaChanged, codeMissingColumn, "A captured column was dropped since this was planned, or the change table is older than __$command_id (then set read { include_command_id = false }). The server says: "+said, "A column that was planned to be read does not exist")
+	case number == errCDCNotEnabled:
+		return fail(diag.KindConfiguration, codeNotEnabled, "A DBA enables it with EXEC sys.sp_cdc_enable_db.", "Change data capture is not enabled on the database %s", c.driver.Database)
+	}
+	var q *queryError
+	if errors.As(err, &q) && q.lost {
+		return fail(diag.KindTransient, codeTransient, "This may pass by itself. The driver says: "+said, "The connection to %s broke", c.server())
+	}
+	if number != 0 {
+		return fail(diag.KindUnavailable, codeServer, said, "The server answered with error %d", number)
+	}
+	return fail(diag.KindInternal, codeServer, "", "%s", said)
+}
+
+func withPath(err error, path string) error {
+	var d *diag.Err
+	if path == "" || !errors.As(err, &d) {
+		return err
+	}
+	for i := range d.List {
+		d.List[i] = d.List[i].At(path)
+	}
+	return err
+}
+
+// firstLine is what err says, without the lines that follow.
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
+	return line
+}
