@@ -316,6 +316,7 @@ type Tables interface {
 
 	BeginWrite(ctx context.Context, req BeginWriteRequest) (BeginWriteResponse, error)
 	// WritePart pulls frames until End. It opens its part before the first Recv.
+	// It owns frames and closes them, whatever it answers.
 	WritePart(ctx context.Context, req WritePartRequest, frames FrameReader) (Part, error)
 	Commit(ctx context.Context, req CommitRequest) (CommitResult, error)
 	Abort(ctx context.Context, writeID string) error

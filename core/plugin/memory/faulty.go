@@ -45,6 +45,7 @@ func (t *faultyTables) BeginWrite(ctx context.Context, req plugin.BeginWriteRequ
 }
 
 func (t *faultyTables) WritePart(ctx context.Context, req plugin.WritePartRequest, frames plugin.FrameReader) (plugin.Part, error) {
+	defer frames.Close() // a call that is not made closes them too
 	return call(t.faults, "Tables.WritePart", req.WriteID, func() (plugin.Part, error) {
 		return t.Tables.WritePart(ctx, req, t.faults.frames("Tables.WritePart", req.WriteID, frames))
 	})
