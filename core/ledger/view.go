@@ -1,0 +1,145 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/pipectl/pipectl/core/plugin"
+)
+
+// ViewOptions say what one step of a silver or a check may see.
+type ViewOptions struct {
+	Bronze plugin.TableRef
+	// Targets are the tables whose position the step may read and move.
+	Targets     []string
+	Granularity Granularity
+}
+
+// View is the ledger as one step of a silver or check sees it: plugin.Ledger,
+// narrowed to its bronze and targets. It keeps the bronze end that ReadLedger
+// answered with, because the verdict follows that one and never a newer one.
+type View struct {
+	ledger *Ledger
+	opts   ViewOptions
+
+	mu   sync.Mutex // guards ends
+	ends map[string]plugin.Position
+}
+
+var _ plugin.Ledger = (*View)(nil)
+
+// View returns the view of one step.
+func (l *Ledger) View(opts ViewOptions) *View {
+	return &View{ledger: l, opts: opts, ends: map[string]plugin.Position{}}
+}
+
+func (v *View) check(target string) error {
+	if !slices.Contains(v.opts.Targets, target) {
+		return fmt.Errorf("this step has no right to table %q in the ledger; it has %q", target, v.opts.Targets)
+	}
+	return nil
+}
+
+// ReadLedger reads control, then facts, then plans.
+func (v *View) ReadLedger(ctx context.Context, target string) (plugin.LedgerView, error) {
+	if err := v.check(target); err != nil {
+		return plugin.LedgerView{}, err
+	}
+	l, bronze := v.ledger, v.opts.Bronze
+	control, err := l.ControlRows(ctx, bronze.Name, target)
+	if err != nil {
+		return plugin.LedgerView{}, err
+	}
+	out := plugin.LedgerView{
+		BronzeEnd: control[bronze.Name].End,
+		Position:  control[target].Position,
+		Verdict:   control[target].FinalizedUntil,
+	}
+	v.mu.Lock()
+	v.ends[target] = out.BronzeEnd
+	v.mu.Unlock()
+	snapshots, err := l.Snapshots(ctx, bronze.Name)
+	if err != nil {
+		return plugin.LedgerView{}, err
+	}
+	var open *SnapshotRow
+	for i, s := range snapshots {
+		switch {
+		case s.Event != EventSnapshotOpen:
+			out.Snapshot = max(out.Snapshot, s.Stamp.Text)
+		case s.Mode == ModeChunked && (open == nil || s.Stamp.Text > open.Stamp.Text):
+			open = &snapshots[i]
+		}
+	}
+	if open != nil {
+		out.Open = &plugin.OpenSnapshot{Snapshot: open.Stamp.Text}
+		// The keys of a completed snapshot are asked for by nobody, and an old
+		// plans table may be gone by then.
+		if open.Stamp.Text > out.Snapshot {
+			if out.Open.Keys, err = l.snapshotKeys(ctx, bronze, *open); err != nil {
+				return plugin.LedgerView{}, err
+			}
+		}
+	}
+	if len(snapshots) == 0 {
+		out.FactsTargets, err = l.otherTargets(ctx, bronze.Name)
+	}
+	return out, err
+}
+
+// otherTargets lists the targets that facts hold rows of, nil when target is
+// one of them.
+func (l *Ledger) otherTargets(ctx context.Context, target string) ([]string, error) {
+	found := false
+	err := l.scan(ctx, l.facts, []string{"target"}, where(equal("target", target)), func(b batch) error {
+		for i := range b.rows() {
+			if b.text("target", i) == target {
+				found = true
+				return errEnough
+			}
+		}
+		return nil
+	})
+	if err != nil || found {
+		return nil, err
+	}
+	targets := []string{}
+	err = l.scan(ctx, l.facts, []string{"target"}, plugin.Filter{}, func(b batch) error {
+		for i := range b.rows() {
+			if t := b.text("target", i); t != "" && !slices.Contains(targets, t) {
+				targets = append(targets, t)
+			}
+		}
+		return nil
+	})
+	slices.Sort(targets)
+	return targets, err
+}
+
+// Chunks lists the recorded chunks of a snapshot of bronze.
+func (v *View) Chunks(ctx context.Context, snapshot string) ([]plugin.ChunkRow, error) {
+	return v.ledger.Chunks(ctx, v.opts.Bronze, snapshot)
+}
+
+// Advance stores the position, then moves the verdict to what the bronze end of
+// this step's ReadLedger proves.
+func (v *View) Advance(ctx context.Context, req plugin.AdvanceRequest) (*int64, error) {
+	if err := v.check(req.Target); err != nil {
+		return nil, err
+	}
+	v.mu.Lock()
+	end, read := v.ends[req.Target]
+	v.mu.Unlock()
+	if !read {
+		return nil, fmt.Errorf("the step moves the position of %q without having read it", req.Target)
+	}
+	if err := v.ledger.SetPosition(ctx, req.Target, req.Position); err != nil {
+		return nil, err
+	}
+	if req.HoldVerdict {
+		return v.ledger.FinalizedUntil(ctx, req.Target)
+	}
+	return v.ledger.Advance(ctx, req.Target, end, v.opts.Granularity)
+}
