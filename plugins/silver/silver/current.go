@@ -1,0 +1,194 @@
+package silver
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/plugin"
+)
+
+// current is a session of silver "current": one row per key, as the source
+// has it. A call brings silver from its stored position to bronze's head:
+//
+//	read the ledger, then pin bronze       (so the pinned bronze holds what the ledger speaks of)
+//	decide: apply changes, or rebuild from a newer whole snapshot
+//	select rows, keep the newest of each key, merge them in one commit
+//	report the position, then the verdict
+//
+// A crash anywhere repeats the call from the stored position. The range always
+// reaches bronze's head, and a row is only replaced by one with a higher
+// position, so applying it again changes nothing and brings no deleted key back.
+type current struct {
+	budget   int64
+	spillDir string
+	alloc    memory.Allocator
+}
+
+var _ plugin.Silver = (*current)(nil)
+
+func (s *current) Close() error { return nil }
+
+// PlanSilver says which table it needs and, from the ledger alone, what waits.
+func (s *current) PlanSilver(ctx context.Context, req plugin.SilverRequest, host plugin.Host) (plugin.SilverPlan, error) {
+	var plan plugin.SilverPlan
+	shape := shapeOf(req.InputSchema)
+	if err := shape.checkKey(req.Key, req.Input.Name); err != nil {
+		return plan, err
+	}
+	spec := targetSpec(req, shape)
+	plan.Tables = []plugin.TableSpec{spec}
+	states, err := host.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{req.Target}})
+	if err != nil {
+		return plan, fmt.Errorf("looking at %s: %w", req.Target.Name, err)
+	}
+	view, err := host.Ledger.ReadLedger(ctx, req.Target.Name)
+	if err != nil {
+		return plan, err
+	}
+	if states[0].Exists {
+		if err := checkTypes(spec, states[0]); err != nil {
+			return plan, err
+		}
+	}
+	if err := checkGone(states[0], view.Position); err != nil {
+		return plan, err
+	}
+	switch d := decide(view, ""); {
+	case view.Position.Applied == "":
+		plan.Pending = "first build"
+	case d.rebuild:
+		plan.Pending = "rebuild from the snapshot " + d.snapshot
+	case view.BronzeEnd.Text > view.Position.Applied:
+		plan.Pending = "changes after " + view.Position.Applied
+	}
+	return plan, nil
+}
+
+// RunSilver applies what bronze holds.
+func (s *current) RunSilver(ctx context.Context, req plugin.SilverRequest, host plugin.Host, progress func(plugin.Progress)) (plugin.SilverResult, error) {
+	result := plugin.SilverResult{Version: -1}
+	if !req.Until.IsZero() {
+		return result, diag.Errorf(diag.KindUnsupported, "silver.until_unsupported", "", "Applying only up to a position is not built yet").Err()
+	}
+	// Control, then facts, then plans; bronze is pinned only after that.
+	view, err := host.Ledger.ReadLedger(ctx, req.Target.Name)
+	if err != nil {
+		return result, err
+	}
+	result.Position, result.Verdict = view.Position, view.Verdict
+	states, err := host.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{req.Input, req.Target}})
+	if err != nil {
+		return result, fmt.Errorf("looking at %s and %s: %w", req.Input.Name, req.Target.Name, err)
+	}
+	bronze, silver := states[0], states[1]
+	if silver.Exists {
+		result.Version = silver.Version
+	}
+	if !bronze.Exists {
+		result.Diagnostics = append(result.Diagnostics, diag.Warningf("silver.no_bronze",
+			"Nothing was applied. It appears with the stream's first rows.", "%s does not exist yet, so %s has nothing to follow", req.Input.Name, req.Target.Name))
+		return result, nil
+	}
+	result.BronzeFound = true
+	result.Diagnostics = append(result.Diagnostics, warnFacts(view, req)...)
+
+	shape := shapeOf(bronze.Schema)
+	if err := shape.checkKey(req.Key, req.Input.Name); err != nil {
+		return result, err
+	}
+	if err := checkGone(silver, view.Position); err != nil {
+		return result, err
+	}
+	found, err := findSnapshotRows(ctx, host, bronze, shape, req.Instances, view.Position.RebuiltFrom)
+	if err != nil {
+		return result, err
+	}
+	if err := checkChunks(found, view, req); err != nil {
+		return result, err
+	}
+	d := decide(view, found.whole)
+	if err := s.refuseWaves(ctx, host, d, view, req); err != nil {
+		return result, err
+	}
+	if err := ensureTarget(ctx, host, targetSpec(req, shape), silver); err != nil {
+		return result, err
+	}
+	a := &application{current: s, req: req, host: host, bronze: bronze, shape: shape, decision: d, progress: progress}
+	if err := a.run(ctx, &result); err != nil {
+		return result, err
+	}
+	return result, s.report(ctx, host, req, d, view, a.selection.top, &result)
+}
+
+// report stores position, then verdict: in this order, after the merge.
+func (s *current) report(ctx context.Context, host plugin.Host, req plugin.SilverRequest, d decision, view plugin.LedgerView, top string, result *plugin.SilverResult) error {
+	position := d.position(view.Position, view, top)
+	verdict, err := host.Ledger.Advance(ctx, plugin.AdvanceRequest{Target: req.Target.Name, Position: position, HoldVerdict: d.open})
+	if err != nil {
+		return fmt.Errorf("recording the position of %s: %w", req.Target.Name, err)
+	}
+	result.Position, result.Verdict = position, verdict
+	return nil
+}
+
+// refuseWaves stops at a chunked snapshot that has waves to apply: their rows
+// need the completion by later changes and range deletes that belong here,
+// between selecting and ranking. Ignoring them would only delay them, but a
+// verdict held for ever must say why.
+func (s *current) refuseWaves(ctx context.Context, host plugin.Host, d decision, view plugin.LedgerView, req plugin.SilverRequest) error {
+	if !d.open {
+		return nil
+	}
+	chunks, err := host.Ledger.Chunks(ctx, view.Open.Snapshot)
+	if err != nil {
+		return err
+	}
+	if len(chunks) == 0 {
+		return nil
+	}
+	return diag.Errorf(diag.KindUnsupported, "silver.waves_unsupported",
+		"Complete the snapshot with the tool that opened it, then run again: a completed one is applied whole.",
+		"%s has an open chunked snapshot %s with %d chunks read; applying it wave by wave is not built yet", req.Input.Name, view.Open.Snapshot, len(chunks)).Err()
+}
+
+func checkChunks(found snapshotRows, view plugin.LedgerView, req plugin.SilverRequest) error {
+	if found.chunks == 0 || view.Open != nil || view.Snapshot != "" {
+		return nil
+	}
+	return diag.Errorf(diag.KindConfiguration, "silver.chunks_unknown",
+		fmt.Sprintf("Bronze may be named differently there. The facts hold rows of: %s.", strings.Join(view.FactsTargets, ", ")),
+		"%s holds rows of a chunked snapshot, but the facts know of none", req.Input.Name).Err()
+}
+
+func warnFacts(view plugin.LedgerView, req plugin.SilverRequest) diag.List {
+	if view.FactsTargets == nil {
+		return nil
+	}
+	return diag.List{diag.Warningf("silver.no_facts",
+		fmt.Sprintf("They hold rows of: %s. Use one name for bronze everywhere.", strings.Join(view.FactsTargets, ", ")),
+		"The facts hold no row of %s", req.Input.Name)}
+}
+
+// rankedSchema is what ranking sees: the captured columns, then the order.
+func rankedSchema(shape bronzeShape, bronze *arrow.Schema) *arrow.Schema {
+	names := []string{plugin.ColumnStartLSN, plugin.ColumnSeqval, plugin.ColumnOperation, plugin.ColumnCommitTS}
+	if shape.commands {
+		names = append(names, plugin.ColumnCommandID)
+	}
+	fields := slices.Clone(shape.captured)
+	for _, name := range names {
+		f, _ := bronze.FieldsByName(name)
+		fields = append(fields, f...)
+	}
+	for i := range fields {
+		// Parquet readers add field ids; only names and types matter here.
+		fields[i].Metadata = arrow.Metadata{}
+	}
+	return arrow.NewSchema(fields, nil)
+}
