@@ -1,0 +1,122 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/pipectl/pipectl/core/diag"
+)
+
+// Saved is a plan in a file: the text it was made from, so that secrets are
+// read anew, and the conditions under which it may be carried out. Versions
+// and positions are for display only: scheduled runs move them.
+type Saved struct {
+	FormatVersion int `json:"format_version"`
+	// Path is what the user named; File tells that it was one file.
+	Path string `json:"path"`
+	// Files are the texts of the configuration and of what file() read.
+	Files []SavedFile `json:"files"`
+	// Variables are the given ones that are not sensitive, as HCL expressions.
+	Variables map[string]string `json:"variables"`
+	// Conditions must hold when the plan is made anew.
+	Conditions []Condition `json:"conditions"`
+	// Plan is the JSON form, for display.
+	Plan json.RawMessage `json:"plan"`
+}
+
+// SavedFile is one text.
+type SavedFile struct {
+	Path    string `json:"path"`
+	Content string `json:"content"`
+	Config  bool   `json:"config"`
+}
+
+// Condition is one fact that a plan rests on.
+type Condition struct {
+	// Subject is what it is about: a plugin, table or step.
+	Subject string `json:"subject"`
+	// Fact is its value in a form that can be compared and shown.
+	Fact string `json:"fact"`
+}
+
+// Conditions lists what must be the same when the plan is made again: plugin
+// digests, per source table identity and structure, per lake table id and
+// structure, per step kind and reason.
+func (p *Plan) Conditions() []Condition {
+	var out []Condition
+	for _, g := range p.Plugins {
+		out = append(out, Condition{"plugin " + g.Name, fmt.Sprintf("%s %s %s", g.Source, g.Version, g.Digest)})
+	}
+	for _, t := range p.Tables {
+		out = append(out, Condition{"table " + t.Ref.Name, fmt.Sprintf("id %q, %s %v", t.ID, t.Action, t.Changes)})
+	}
+	for _, s := range p.Steps {
+		out = append(out, Condition{"step " + s.Address.String(), fmt.Sprintf("%s because %s, declared as %s", s.Kind, s.Reason, s.Digest)})
+		if s.Source != (Identity{}) {
+			out = append(out, Condition{"source of " + s.Address.String(), fmt.Sprintf("database %s, table %s, columns %s", s.Source.Database, s.Source.Table, s.Source.Schema)})
+		}
+	}
+	return out
+}
+
+// Differences compares the conditions of a saved plan with those of one made
+// anew; each difference is a diagnostic of kind stale.
+func (s Saved) Differences(fresh *Plan) diag.List {
+	now := fresh.Conditions()
+	find := func(list []Condition, subject string) string {
+		i := slices.IndexFunc(list, func(c Condition) bool { return c.Subject == subject })
+		if i < 0 {
+			return ""
+		}
+		return list[i].Fact
+	}
+	var list diag.List
+	for _, c := range s.Conditions {
+		if fact := find(now, c.Subject); fact != c.Fact {
+			if fact == "" {
+				fact = "not there any more"
+			}
+			list = append(list, diag.Errorf(diag.KindStale, "plan.stale", "Make a new plan and look at it again.",
+				"The plan is out of date: %s was %s and is %s", c.Subject, c.Fact, fact))
+		}
+	}
+	for _, c := range now {
+		if find(s.Conditions, c.Subject) == "" {
+			list = append(list, diag.Errorf(diag.KindStale, "plan.stale", "Make a new plan and look at it again.",
+				"The plan is out of date: %s is new", c.Subject))
+		}
+	}
+	return list
+}
+
+// Write saves a plan; only its owner can read the file.
+func (s Saved) Write(path string) error {
+	s.FormatVersion = FormatVersion
+	data, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return fmt.Errorf("writing the plan: %w", err)
+	}
+	if err := os.WriteFile(path, append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("writing the plan: %w", err)
+	}
+	return nil
+}
+
+// ReadSaved reads a saved plan.
+func ReadSaved(path string) (Saved, error) {
+	var s Saved
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return s, diag.Errorf(diag.KindConfiguration, "plan.file", "", "The plan %s cannot be read: %v", path, err).Err()
+	}
+	if err := json.Unmarshal(data, &s); err != nil {
+		return s, diag.Errorf(diag.KindConfiguration, "plan.file", "Give a file that `pipectl plan -out FILE` wrote, or a configuration.", "%s is no saved plan: %v", path, err).Err()
+	}
+	if s.FormatVersion != FormatVersion {
+		return s, diag.Errorf(diag.KindUnavailable, "plan.format", "Use the version of pipectl that wrote it, or make a new plan.",
+			"The plan %s has format %d; this program reads %d", path, s.FormatVersion, FormatVersion).Err()
+	}
+	return s, nil
+}
