@@ -83,8 +83,6 @@ func (f Field) WithComment(text string) Field {
 
 // PhysicalName is the name that the column has in data files, statistics and
 // partition values: the one that column mapping gave it, else its display name.
-// It is to be asked only of the fields of Snapshot.Schema of tables with column
-// mapping; Snapshot.PhysicalSchema has resolved names for every table.
 func (f Field) PhysicalName() string {
 	if name := f.Metadata.Text(metaPhysicalName); name != "" {
 		return name

@@ -43,8 +43,9 @@ type Retry struct {
 	Base, Max time.Duration
 }
 
-// DefaultRetry is a minute of attempts, at most ten seconds apart.
-var defaultRetry = Retry{Budget: time.Minute, Base: 500 * time.Millisecond, Max: 10 * time.Second}
+// defaultRetry begins quickly: most lost races are settled by trying the next
+// version.
+var defaultRetry = Retry{Budget: time.Minute, Base: 25 * time.Millisecond, Max: 10 * time.Second}
 
 type options struct {
 	clock      Clock
