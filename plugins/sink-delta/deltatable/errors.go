@@ -1,0 +1,43 @@
+package deltatable
+
+import "errors"
+
+// Errors that callers decide by, tested with errors.Is. Errors of package
+// deltalog pass through: deltalog.ErrConflict is every kind of conflict.
+var (
+	// ErrSchema says that rows or changes do not go together with the table's
+	// schema; see SchemaError.
+	ErrSchema = errors.New("the schema does not fit the table")
+	// ErrDuplicateKey says that two rows of a merge have the same key; see
+	// DuplicateKeyError.
+	ErrDuplicateKey = errors.New("two rows of a merge have the same key")
+	// ErrReplaced says that the table at the path is another one than the write
+	// asked for: it was dropped and made again.
+	ErrReplaced = errors.New("the table was replaced by another one")
+	// ErrPartitioned says that a table has partition columns, which this
+	// package reads but does not write.
+	ErrPartitioned = errors.New("writing to a table with partition columns is not supported")
+	// ErrWriteClosed says that a write was already committed or aborted.
+	ErrWriteClosed = errors.New("the write has ended")
+)
+
+// SchemaError says what does not fit, and how to go on.
+type SchemaError struct{ Detail string }
+
+func (e *SchemaError) Error() string { return ErrSchema.Error() + ": " + e.Detail }
+
+// Unwrap makes errors.Is(err, ErrSchema) hold.
+func (e *SchemaError) Unwrap() error { return ErrSchema }
+
+// DuplicateKeyError names the key that two rows of a merge have.
+type DuplicateKeyError struct {
+	// Key is the key, readable: column = value, ...
+	Key string
+}
+
+func (e *DuplicateKeyError) Error() string {
+	return ErrDuplicateKey.Error() + ": " + e.Key + "; send one row per key, the newest"
+}
+
+// Unwrap makes errors.Is(err, ErrDuplicateKey) hold.
+func (e *DuplicateKeyError) Unwrap() error { return ErrDuplicateKey }
