@@ -127,7 +127,7 @@ func (l *Ledger) AdvanceAll(ctx context.Context, verdicts ...Verdict) (map[strin
 		if stored, err = l.ControlRows(ctx, names...); err != nil {
 			return err
 		}
-		due := l.due(verdicts, stored)
+		due := l.moved(verdicts, stored)
 		if len(due) == 0 {
 			return nil
 		}
@@ -145,8 +145,8 @@ func (l *Ledger) AdvanceAll(ctx context.Context, verdicts ...Verdict) (map[strin
 	return out, err
 }
 
-// due returns the rows whose verdict moves, one per table.
-func (l *Ledger) due(verdicts []Verdict, stored map[string]ControlRow) []ControlRow {
+// moved returns the rows whose verdict moves, one per table.
+func (l *Ledger) moved(verdicts []Verdict, stored map[string]ControlRow) []ControlRow {
 	now := l.clock().UnixMicro()
 	var out []ControlRow
 	for _, v := range verdicts {

@@ -210,15 +210,18 @@ func OpenChunked(all []SnapshotRow, appID string) (open *SnapshotRow, complete b
 	return open, open.complete(all, func(id string) bool { return Family(appID, id) })
 }
 
-// HasRows reports whether facts hold a batch of the sink id that wrote rows.
-func (l *Ledger) HasRows(ctx context.Context, sinkID string) (bool, error) {
+// WroteAfter reports whether facts hold a batch of the sink id above the number
+// that wrote rows.
+func (l *Ledger) WroteAfter(ctx context.Context, sinkID string, number int64) (bool, error) {
 	found := false
-	filter := where(equal("app_id", sinkID), plugin.Term{
-		Column: "rows", Op: plugin.OpGT, Literals: []plugin.Literal{{Type: plugin.LiteralInt}},
-	}, plugin.Term{Column: "event", Op: plugin.OpIsNull})
-	err := l.scan(ctx, l.facts, []string{"app_id", "rows", "event"}, filter, func(b batch) error {
+	above := func(column string, n int64) plugin.Term {
+		return plugin.Term{Column: column, Op: plugin.OpGT, Literals: []plugin.Literal{{Type: plugin.LiteralInt, Int: n}}}
+	}
+	filter := where(equal("app_id", sinkID), above("batch_id", number), above("rows", 0))
+	err := l.scan(ctx, l.facts, []string{"app_id", "batch_id", "rows", "event"}, filter, func(b batch) error {
 		for i := range b.rows() {
-			if n := b.int64("rows", i); b.text("app_id", i) == sinkID && b.text("event", i) == "" && n != nil && *n > 0 {
+			id, n := b.int64("batch_id", i), b.int64("rows", i)
+			if b.text("app_id", i) == sinkID && b.text("event", i) == "" && id != nil && *id > number && n != nil && *n > 0 {
 				found = true
 				return errEnough
 			}

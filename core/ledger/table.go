@@ -61,7 +61,7 @@ type TableChange struct {
 func (l *Ledger) Plan(ctx context.Context) ([]TableChange, error) {
 	var out []TableChange
 	for _, s := range []plugin.TableSpec{l.factsSpec(), l.controlSpec()} {
-		due, err := Due(ctx, l.tables, s, nil)
+		due, err := l.due(ctx, s, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +94,7 @@ func (l *Ledger) ensure(ctx context.Context, s plugin.TableSpec) error {
 		return nil
 	}
 	err := l.retry(ctx, func() error {
-		due, err := Due(ctx, l.tables, s, l.warn)
+		due, err := l.due(ctx, s, l.warn)
 		if err != nil || !due {
 			return err
 		}
@@ -112,26 +112,24 @@ func (l *Ledger) ensure(ctx context.Context, s plugin.TableSpec) error {
 	return nil
 }
 
+func (l *Ledger) due(ctx context.Context, s plugin.TableSpec, warn func(diag.Diagnostic)) (bool, error) {
+	states, err := l.tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{s.Table}})
+	if err != nil {
+		return false, fmt.Errorf("looking at table %s: %w", s.Table.Name, err)
+	}
+	return Due(states[0], s, warn)
+}
+
 // Due reports whether a table must be created or migrated before it is written:
 // it is missing, or its schema version is below the spec's. A table of newer
-// code is written as it is, with a warning, unless it says that it needs newer
-// code: then a diagnostic of kind configuration names both numbers.
-func Due(ctx context.Context, tables plugin.Tables, s plugin.TableSpec, warn func(diag.Diagnostic)) (bool, error) {
+// code is written as it is, with a warning (warn may be nil), unless it says
+// that it needs newer code: then a diagnostic of kind configuration names both
+// numbers. A table that the sink cannot write is one of kind unsupported.
+func Due(state plugin.TableState, s plugin.TableSpec, warn func(diag.Diagnostic)) (bool, error) {
 	known, err := strconv.Atoi(s.Properties[PropertySchemaVersion])
 	if err != nil {
 		return false, fmt.Errorf("the spec of table %s has no schema version: %w", s.Table.Name, err)
 	}
-	states, err := tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{s.Table}})
-	if err != nil {
-		return false, fmt.Errorf("looking at table %s: %w", s.Table.Name, err)
-	}
-	if len(states) != 1 {
-		return false, fmt.Errorf("looking at table %s: the sink answered with %d tables", s.Table.Name, len(states))
-	}
-	return due(states[0], known, warn)
-}
-
-func due(state plugin.TableState, known int, warn func(diag.Diagnostic)) (bool, error) {
 	name := state.Table.Name
 	if !state.Exists {
 		return true, nil
