@@ -1,0 +1,70 @@
+package tds_test
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tds"
+)
+
+func TestTraceShowsEachRequestAndNoPassword(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var lines, all []string
+	cfg, _ := certificate(t)
+	s := &tds.Server{Handler: &canned{}, TLS: cfg, Trace: func(e tds.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		lines = append(lines, e.String())
+		all = append(all, fmt.Sprintf("%#v", e))
+	}}
+	addr := serve(t, s)
+	db := open(t, addr, "encrypt=true&TrustServerCertificate=true&app+name=judge")
+	var n int
+	if err := db.QueryRow("select 1").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := db.Query("select echo @p1", sql.Named("a", []byte{1, 0xAB}), "tëxt", nil, strings.Repeat("x", 5000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows.Close()
+	if _, err := db.Exec("update t", 5); err != nil {
+		t.Fatal(err)
+	}
+	tx, err := db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = tx.Rollback()
+	if _, err := db.Exec("select error 208"); err == nil {
+		t.Fatal("no error")
+	}
+	_ = db.Close()
+	s.Close() // all events are there
+	mu.Lock()
+	defer mu.Unlock()
+	text := strings.Join(lines, "\n")
+	for _, want := range []string{
+		"conn 1 prelogin ENCRYPTION=01", "conn 1 login app=judge database=shop", "user=sa",
+		"conn 1 batch select 1", "conn 1 reset keep_transaction=false",
+		`conn 1 rpc sp_executesql (nvarchar(15) = "select echo @p1", nvarchar(65) = `,
+		"@a varbinary(2) = 0x01AB", `@p2 nvarchar(4) = "tëxt"`, "@p3 null = NULL", `xxx..."`,
+		`kind=begin`, `kind=rollback`, "error err=Invalid object name", "conn 1 close",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%.3000s", want, text)
+		}
+	}
+	for _, secret := range []string{password, "p%C3%A4ssw"} {
+		if strings.Contains(text+strings.Join(all, ""), secret) {
+			t.Errorf("the password is in the trace")
+		}
+	}
+	if l := (tds.Login{User: "sa", Password: password}); strings.Contains(fmt.Sprintf("%v %+v %#v %s", l, l, l, l), password) {
+		t.Error("a printed login shows its password")
+	}
+}
