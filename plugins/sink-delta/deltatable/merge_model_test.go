@@ -151,7 +151,7 @@ func TestMergeModel(t *testing.T) {
 		opts := options(mem)
 		opts.SpillDir = spill
 		opts.Parallel = rapid.IntRange(1, 3).Draw(t, "parallel")
-		opts.MergeMemory = rapid.SampledFrom([]int64{0, 1, 400, 2000}).Draw(t, "memory")
+		opts.MergeMemory = rapid.SampledFrom([]int64{0, 300, 1000, 5000}).Draw(t, "memory")
 		opts.TargetFileSize = rapid.SampledFrom([]int64{0, 1, 600}).Draw(t, "file size")
 		opts.RowGroupBytes = rapid.SampledFrom([]int64{0, 1, 100}).Draw(t, "row group bytes")
 		properties := map[string]string{}
