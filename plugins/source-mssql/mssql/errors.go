@@ -166,3 +166,6 @@ func firstLine(err error) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
 	return line
 }
+
+// asDiag finds the diagnostics in err.
+func asDiag(err error, into **diag.Err) bool { return errors.As(err, into) && len((*into).List) > 0 }

@@ -1,0 +1,133 @@
+package mssql
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/big"
+
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssql/tsql"
+)
+
+// PlanChunks cuts the key space of a whole snapshot into parts: integer keys
+// by arithmetic, others by seeks. The first is open below and takes NULL keys,
+// the last is open above.
+func (s *session) PlanChunks(ctx context.Context, req plugin.PlanChunksRequest) ([]plugin.Chunk, error) {
+	if req.ChunkRows > 0 {
+		return nil, diag.Errorf(diag.KindUnsupported, codeUnsupported, "Use bootstrap = \"full\".", "Chunked snapshots are not built yet").Err()
+	}
+	cfg, st, err := s.parse(req.Table)
+	if err != nil {
+		return nil, err
+	}
+	whole := []plugin.Chunk{{Last: true}}
+	if req.Parts <= 1 || req.Extent == "" || len(req.Keys) == 0 {
+		return whole, nil
+	}
+	var e extent
+	if err := json.Unmarshal([]byte(req.Extent), &e); err != nil {
+		return nil, diag.Errorf(diag.KindInternal, codeKey, "", "The extent of a snapshot cannot be read: %s", err).Err()
+	}
+	if e.Kind == extentInt && e.Lo != nil && e.Hi != nil {
+		return chunksAt(integerBounds(*e.Lo, *e.Hi, req.Parts)), nil
+	}
+	if e.Kind != extentKeyset {
+		return nil, diag.Errorf(diag.KindInternal, codeKey, "", "The extent of a snapshot has the kind %q", e.Kind).Err()
+	}
+	lock, err := s.locking(req.Isolation, 0)
+	if err != nil {
+		return nil, err
+	}
+	var out []plugin.Chunk
+	err = s.sourceCall(ctx, "plan chunks", cfg, func(c *conn) error {
+		t, err := s.target(ctx, c, cfg, st, req.Keys)
+		if err != nil {
+			return err
+		}
+		if t.cols == nil {
+			out = whole
+			return nil
+		}
+		bounds, err := seekBounds(ctx, c, t, lock, req.Parts)
+		out = chunksAt(bounds)
+		return err
+	})
+	return out, err
+}
+
+// chunksAt are the chunks between bounds, JSON keys.
+func chunksAt(bounds []string) []plugin.Chunk {
+	out := make([]plugin.Chunk, len(bounds)+1)
+	for i := range out {
+		out[i].Index = int32(i)
+		if i > 0 {
+			out[i].Lo = bounds[i-1]
+		}
+		if i < len(bounds) {
+			out[i].Hi = bounds[i]
+		}
+	}
+	out[len(bounds)].Last = true
+	return out
+}
+
+// integerBounds are the inner bounds of n equal pieces of [lo, hi]; keys may
+// span all of bigint.
+func integerBounds(lo, hi int64, n int) []string {
+	first := big.NewInt(lo)
+	width := new(big.Int).Sub(big.NewInt(hi), first)
+	width.Add(width, big.NewInt(1))
+	parts := big.NewInt(int64(n))
+	if width.Cmp(parts) < 0 {
+		parts.Set(width)
+	}
+	var out []string
+	for i := int64(1); i < parts.Int64(); i++ {
+		b := new(big.Int).Mul(width, big.NewInt(i))
+		out = append(out, b.Add(first, b.Div(b, parts)).String())
+	}
+	return out
+}
+
+// seekBounds finds the inner bounds of n pieces of about equal row counts, one
+// seek after the other, by the server's estimate of rows. It stops early when
+// that was too high.
+func seekBounds(ctx context.Context, c *conn, t target, lock tsql.Locking, n int) ([]string, error) {
+	total, err := rowEstimate(ctx, c, t.table)
+	if err != nil {
+		return nil, err
+	}
+	parts := min(int64(n), total)
+	read := tsql.TableRead{Table: t.table, Locking: lock}
+	var out []string
+	lo := ""
+	for i := int64(0); i < parts-1; i++ {
+		rows := total / parts
+		if i < total%parts {
+			rows++
+		}
+		r, err := keyRange(t.keys, t.cols, t.reason, lo, "")
+		if err != nil {
+			return nil, err
+		}
+		q, err := read.KeyBound(r, rows)
+		if err != nil {
+			return nil, err
+		}
+		bound, ok, err := c.key(ctx, q, len(t.keys))
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			break
+		}
+		if bound == lo {
+			return nil, fmt.Errorf("seeking a bound of %s made no progress", t.table)
+		}
+		out = append(out, bound)
+		lo = bound
+	}
+	return out, nil
+}

@@ -1,0 +1,210 @@
+package mssql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssql/lsn"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssql/tsql"
+)
+
+// Inspect looks at all tables of the source over one connection: a few round
+// trips for the database and a fixed number for each table. It scans and
+// counts nothing. What is wrong with one table stands in its diagnostics and
+// leaves the others alone.
+func (s *session) Inspect(ctx context.Context, req plugin.InspectRequest) (plugin.InspectResponse, error) {
+	var out plugin.InspectResponse
+	err := s.plan(ctx, "inspect", func(c *conn) error {
+		var err error
+		out, err = s.inspect(ctx, c, req)
+		return err
+	})
+	return out, err
+}
+
+func (s *session) inspect(ctx context.Context, c *conn, req plugin.InspectRequest) (plugin.InspectResponse, error) {
+	var out plugin.InspectResponse
+	db, ok, err := c.one(ctx, tsql.Database())
+	if err == nil && !ok {
+		err = errors.New("the server does not say which database this is")
+	}
+	if err != nil {
+		return out, err
+	}
+	out.Identity, out.Display = identity(db), display(db)
+	if db.integer("is_cdc_enabled") == 0 {
+		return out, diag.Errorf(diag.KindConfiguration, codeNotEnabled, "A DBA enables it with EXEC sys.sp_cdc_enable_db, then per table with sys.sp_cdc_enable_table.",
+			"Change data capture is not enabled on the database %s", db.text("name")).At(s.config.place).Err()
+	}
+	newest, err := maxLSN(ctx, c)
+	if err != nil {
+		return out, err
+	}
+	if !newest.IsZero() {
+		if out.Newest, err = s.position(ctx, c, newest); err != nil {
+			return out, err
+		}
+	}
+	list, err := listInstances(ctx, c, tsql.CaptureInstances())
+	if err != nil {
+		return out, s.listingError(err)
+	}
+	for _, t := range req.Tables {
+		info, err := s.inspectTable(ctx, c, t, list, req)
+		if err != nil {
+			var d *diag.Err
+			if !asDiag(err, &d) {
+				if transient(err) || cancelled(err) || !c.usable() {
+					return out, err
+				}
+				asDiag(s.config.diagnose(err), &d)
+			}
+			info.Diagnostics = append(info.Diagnostics, d.List...)
+		}
+		if info.Diagnostics.HasErrors() {
+			info.Schema = nil
+		}
+		out.Tables = append(out.Tables, info)
+	}
+	return out, nil
+}
+
+// identity is the database over fail-overs: never the server's name.
+func identity(db record) string {
+	if group := db.text("group_database_id"); group != "" {
+		return "group_database_id:" + strings.ToUpper(group)
+	}
+	return db.text("name") + ":" + strings.ToUpper(db.text("broker_guid"))
+}
+
+func display(db record) string {
+	return fmt.Sprintf("%s on %s (SQL Server %s)", db.text("name"), db.text("server"), db.text("version"))
+}
+
+func (s *session) inspectTable(ctx context.Context, c *conn, table plugin.SourceTable, list []instance, req plugin.InspectRequest) (plugin.TableInfo, error) {
+	info := plugin.TableInfo{Address: table.Address, RowsEstimate: -1, Pending: -1}
+	cfg, st, err := s.parse(table)
+	if err != nil {
+		return info, err
+	}
+	info.Object = cfg.label()
+	st.mu.Lock()
+	known := slices.Clone(st.known)
+	st.mu.Unlock()
+	r, err := resolve(list, cfg, known)
+	if err != nil {
+		return info, explain(ctx, c, cfg, s.config.driver.Database, err)
+	}
+	st.remember(r)
+	info.Object, info.Identity = r.table.String(), r.instances[0].tableID
+	for _, name := range append(names(r.instances), append(r.gone, cfg.instance)...) {
+		if lower := strings.ToLower(name); lower != "" && !slices.Contains(info.Instances, lower) {
+			info.Instances = append(info.Instances, lower)
+		}
+	}
+	for _, ci := range r.instances {
+		if err := s.inspectGrant(ctx, c, ci); err != nil {
+			var d *diag.Err
+			if !asDiag(err, &d) {
+				return info, err
+			}
+			for _, one := range d.List {
+				info.Diagnostics = append(info.Diagnostics, one.At(cfg.path()))
+			}
+		}
+	}
+	instances, err := s.columns(ctx, c, st, r, true)
+	if err != nil {
+		return info, withPath(err, cfg.path())
+	}
+	sh, problems := inferShape(instances, cfg)
+	info.Diagnostics = append(info.Diagnostics, problems...)
+	key, problems := s.inspectKey(instances, r, cfg, sh)
+	info.Key, info.Diagnostics = key, append(info.Diagnostics, problems...)
+	info.Schema = sh.arrow(nil)
+	if !problems.HasErrors() {
+		if _, err := s.shape(st, instances, cfg); err != nil && !info.Diagnostics.HasErrors() {
+			return info, err
+		}
+	}
+	if n, err := rowEstimate(ctx, c, r.table); err == nil {
+		info.RowsEstimate = n
+	} else if transient(err) || cancelled(err) || !c.usable() {
+		return info, err
+	}
+	m, err := minLSN(ctx, c, r.instances[0].name)
+	if err != nil {
+		return info, err
+	}
+	if m.IsZero() {
+		info.Diagnostics = append(info.Diagnostics, diag.Warningf(codeNotReady, "Capture has not processed its creation yet; is SQL Server Agent running?", "The low watermark of %s is not known yet", r.instances[0].name).At(cfg.path()))
+	} else if info.Oldest, err = s.position(ctx, c, m); err != nil {
+		return info, err
+	}
+	return info, s.inspectPending(ctx, c, req, table.Address, &info)
+}
+
+// inspectGrant looks whether the login may read an instance's change table.
+func (s *session) inspectGrant(ctx context.Context, c *conn, ci instance) error {
+	table, err := tsql.ChangeTable(ci.name)
+	if err != nil {
+		return diag.Errorf(diag.KindUnsupported, codeUnknownInstance, "", "%s", err).Err()
+	}
+	r, ok, err := c.one(ctx, tsql.CanSelect(table))
+	if err != nil || !ok || r.null("allowed") || r.integer("allowed") != 0 {
+		return err
+	}
+	return changeGrant(ci.name, table, r.text("login_user"))
+}
+
+// inspectKey is the table's key in the spelling of its rows.
+func (s *session) inspectKey(instances []captured, r resolved, cfg tableConfig, sh shape) ([]string, diag.List) {
+	var list diag.List
+	key, path := cfg.key, "key"
+	if len(key) == 0 {
+		key, path = r.reader().keys, cfg.path()
+	}
+	var out []string
+	for _, k := range key {
+		if col, ok := sh.find(k); ok {
+			out = append(out, col.name)
+			continue
+		}
+		why := "it is not captured"
+		for _, ci := range instances {
+			if col, ok := ci.find(k); ok && col.computed {
+				why = "it is a computed column, which change data capture stores as NULL"
+			} else if ok && findRule(cfg.rules, k) >= 0 {
+				why = "a column rule drops it"
+			}
+		}
+		list = append(list, diag.Errorf(diag.KindConfiguration, codeKey, "Name other columns with key.", "The key column %s cannot be used: %s", k, why).At(path))
+	}
+	return out, list
+}
+
+// inspectPending counts commits after a position up to a limit.
+func (s *session) inspectPending(ctx context.Context, c *conn, req plugin.InspectRequest, address string, info *plugin.TableInfo) error {
+	since, asked := req.Since[address]
+	if !asked || since.IsZero() {
+		return nil
+	}
+	l, err := lsn.Parse(since.Text)
+	if err != nil {
+		return diag.Errorf(diag.KindConfiguration, codePosition, "", "The position of %s: %s", address, err).Err()
+	}
+	q, err := tsql.Pending(l.String(), max(1, req.PendingLimit))
+	if err != nil {
+		return err
+	}
+	r, ok, err := c.one(ctx, q)
+	if ok {
+		info.Pending = r.integer("n")
+	}
+	return err
+}

@@ -1,0 +1,226 @@
+package mssql
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/plugin"
+)
+
+// shape is the structure of a table's rows. It is fixed for a session: columns
+// that appear later need a new one.
+type shape struct {
+	columns   []outColumn
+	commandID bool
+}
+
+// outColumn is one column after the metadata columns, in the spelling of the
+// oldest instance that captures it.
+type outColumn struct {
+	name string
+	typ  outType
+	// chosen is true when a rule named the type; it is then not compared with
+	// what the instances report.
+	chosen bool
+}
+
+// reserved are the names that columns of a table cannot have.
+var reserved = []string{
+	plugin.ColumnCaptureInstance, plugin.ColumnStartLSN, plugin.ColumnSeqval, plugin.ColumnOperation, plugin.ColumnCommandID,
+	plugin.ColumnCommitTS, plugin.ColumnBatchID, plugin.ColumnSnapshot, plugin.ColumnChunk,
+}
+
+// arrow is the shape of the rows; columns projects, nil means all.
+func (s shape) arrow(columns []string) *arrow.Schema {
+	fields := []arrow.Field{
+		{Name: plugin.ColumnCaptureInstance, Type: arrow.BinaryTypes.String, Nullable: true},
+		{Name: plugin.ColumnStartLSN, Type: arrow.BinaryTypes.String, Nullable: true},
+		{Name: plugin.ColumnSeqval, Type: arrow.BinaryTypes.String, Nullable: true},
+		{Name: plugin.ColumnOperation, Type: arrow.PrimitiveTypes.Int32, Nullable: true},
+	}
+	if s.commandID {
+		fields = append(fields, arrow.Field{Name: plugin.ColumnCommandID, Type: arrow.PrimitiveTypes.Int32, Nullable: true})
+	}
+	fields = append(fields, arrow.Field{Name: plugin.ColumnCommitTS, Type: &arrow.TimestampType{Unit: arrow.Microsecond}, Nullable: true})
+	for _, c := range s.columns {
+		if columns == nil || slices.Contains(columns, c.name) {
+			fields = append(fields, arrow.Field{Name: c.name, Type: c.typ.arrow(), Nullable: true})
+		}
+	}
+	return arrow.NewSchema(fields, nil)
+}
+
+func (s shape) find(name string) (outColumn, bool) {
+	for _, c := range s.columns {
+		if strings.EqualFold(c.name, name) {
+			return c, true
+		}
+	}
+	return outColumn{}, false
+}
+
+// inferShape is the union of what the instances of a table capture, oldest
+// first, after the rules. It reports what stands in the way, and computed
+// columns that are left out.
+func inferShape(instances []captured, cfg tableConfig) (shape, diag.List) {
+	var list diag.List
+	s := shape{commandID: cfg.read.commandID}
+	used := make([]bool, len(cfg.rules))
+	var computed []string
+	for _, ci := range instances {
+		for _, col := range ci.columns {
+			ruled := findRule(cfg.rules, col.name)
+			var r rule
+			if ruled >= 0 {
+				used[ruled], r = true, cfg.rules[ruled]
+			}
+			if r.drop {
+				continue
+			}
+			if col.computed {
+				if !slices.Contains(computed, col.name) {
+					computed = append(computed, col.name)
+				}
+				continue
+			}
+			if problem := s.add(instances, ci, col, r); problem != nil {
+				list = append(list, *problem)
+			}
+		}
+	}
+	for i, r := range cfg.rules {
+		if !used[i] {
+			list = append(list, unknownColumn(r.name, instances))
+		}
+	}
+	if len(computed) > 0 {
+		list = append(list, diag.Warningf(codeComputed, "Change data capture stores NULL for computed columns, so they are left out.",
+			"%s: left out computed columns %s", cfg.label(), strings.Join(computed, ", ")))
+	}
+	return s, list
+}
+
+// add adds a column or widens it to what a newer instance reports.
+func (s *shape) add(instances []captured, ci captured, col column, r rule) *diag.Diagnostic {
+	place := func(d diag.Diagnostic) *diag.Diagnostic {
+		d = d.At("columns", col.name)
+		d.Data = map[string]string{"capture_instance": ci.name, "column": col.name}
+		return &d
+	}
+	if slices.ContainsFunc(reserved, func(n string) bool { return strings.EqualFold(n, col.name) }) {
+		return place(diag.Errorf(diag.KindConfiguration, codeReservedName, fmt.Sprintf("Leave it out with columns = { %q = { drop = true } }, or rename it at the source.", col.name),
+			"The column %s.%s has a name that the change log uses itself", ci.name, col.name))
+	}
+	natural, ok := col.sql.output()
+	if !ok {
+		return place(diag.Errorf(diag.KindConfiguration, codeColumnType, fmt.Sprintf("Leave it out with columns = { %q = { drop = true } }.", col.name),
+			"The column %s.%s has the type %s, which cannot be read", ci.name, col.name, col.sql))
+	}
+	typ, chosen := natural, r.as.kind != kindInvalid
+	if chosen {
+		if !natural.casts(r.as) {
+			return place(diag.Errorf(diag.KindConfiguration, codeColumnRule, "", "The column %s of type %s cannot be read as %s", col.name, col.sql, r.as))
+		}
+		typ = r.as
+	}
+	for i, have := range s.columns {
+		switch {
+		case !strings.EqualFold(have.name, col.name):
+			continue
+		case chosen || have.typ == typ:
+		case have.typ.fits(typ):
+			s.columns[i].typ = typ
+		default:
+			older := instances[0]
+			d := diag.Errorf(diag.KindSchemaChanged, codeSchemaChanged,
+				fmt.Sprintf("Read it as one type, for example columns = { %q = { as = \"string\" } }, or disable %s once the stream is past %s.", col.name, older.name, ci.start),
+				"The column %s is %s in %s, which the type %s of %s cannot hold", col.name, have.typ, older.name, col.sql, ci.name)
+			return place(d)
+		}
+		return nil
+	}
+	s.columns = append(s.columns, outColumn{name: col.name, typ: typ, chosen: chosen})
+	return nil
+}
+
+// findRule is the rule of a column: by its exact name, else ignoring case.
+func findRule(rules []rule, name string) int {
+	if i := slices.IndexFunc(rules, func(r rule) bool { return r.name == name }); i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(rules, func(r rule) bool { return strings.EqualFold(r.name, name) })
+}
+
+func unknownColumn(name string, instances []captured) diag.Diagnostic {
+	var have []string
+	var holders []string
+	for _, ci := range instances {
+		holders = append(holders, ci.name)
+		for _, c := range ci.columns {
+			if !slices.Contains(have, c.name) {
+				have = append(have, c.name)
+			}
+		}
+	}
+	detail := "Captured are: " + strings.Join(have, ", ") + "."
+	if near := nearest(name, have); near != "" {
+		detail += fmt.Sprintf(" Did you mean %s?", near)
+	}
+	return diag.Errorf(diag.KindConfiguration, codeColumnRule, detail, "No column %q is captured by %s", name, strings.Join(holders, " or ")).At("columns", name)
+}
+
+// nearest is the name that differs from a misspelt one by at most two edits.
+func nearest(name string, have []string) string {
+	best, least := "", 3
+	for _, h := range have {
+		if d := edits(strings.ToLower(name), strings.ToLower(h)); d < least {
+			best, least = h, d
+		}
+	}
+	return best
+}
+
+// edits is the Levenshtein distance in bytes.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// misfits lists captured columns whose type the shape cannot hold, and those
+// that the shape lacks, as "name TYPE (read as type)".
+func (s shape) misfits(ci captured, rules []rule) (unfit, unknown []string) {
+	for _, col := range ci.columns {
+		if i := findRule(rules, col.name); col.computed || i >= 0 && rules[i].drop {
+			continue
+		}
+		out, ok := s.find(col.name)
+		if !ok {
+			unknown = append(unknown, col.name+" "+col.sql.String())
+			continue
+		}
+		natural, known := col.sql.output()
+		if !known || out.chosen && !natural.casts(out.typ) || !out.chosen && !natural.fits(out.typ) {
+			unfit = append(unfit, fmt.Sprintf("%s %s (read as %s)", col.name, col.sql, out.typ))
+		}
+	}
+	return unfit, unknown
+}

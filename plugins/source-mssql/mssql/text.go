@@ -1,0 +1,58 @@
+package mssql
+
+import (
+	"encoding/hex"
+	"time"
+)
+
+const upperHex = "0123456789ABCDEF"
+
+// guidOrder is where the bytes of a uniqueidentifier's text stand on the
+// wire: its first three groups are little endian; -1 is a hyphen.
+var guidOrder = [...]int8{3, 2, 1, 0, -1, 5, 4, -1, 7, 6, -1, 8, 9, -1, 10, 11, 12, 13, 14, 15}
+
+// appendGUID appends the upper-case text of 16 wire bytes.
+func appendGUID(dst, wire []byte) []byte {
+	for _, i := range guidOrder {
+		if i < 0 {
+			dst = append(dst, '-')
+			continue
+		}
+		dst = append(dst, upperHex[wire[i]>>4], upperHex[wire[i]&15])
+	}
+	return dst
+}
+
+// appendTimeOfDay appends HH:MM:SS.nnnnnnnnn.
+func appendTimeOfDay(dst []byte, t time.Time) []byte {
+	hour, minute, second := t.Clock()
+	dst = append(append2(append(append2(append(append2(dst, hour), ':'), minute), ':'), second), '.')
+	n := t.Nanosecond()
+	for div := 100_000_000; div > 0; div /= 10 {
+		dst = append(dst, byte('0'+n/div%10))
+	}
+	return dst
+}
+
+func append2(dst []byte, n int) []byte { return append(dst, byte('0'+n/10), byte('0'+n%10)) }
+
+// appendBinary appends 0x and lower-case hexadecimal digits.
+func appendBinary(dst, b []byte) []byte { return hex.AppendEncode(append(dst, "0x"...), b) }
+
+// Layouts of times as text: a bound must be monotonic, not exact.
+const (
+	dateLayout   = "2006-01-02"
+	millisLayout = "2006-01-02T15:04:05.000"
+	microsLayout = "2006-01-02T15:04:05.000000"
+	offsetLayout = "2006-01-02T15:04:05.000000-07:00"
+)
+
+// days is the number of days since 1970-01-01.
+func days(t time.Time) int64 {
+	s := t.Unix()
+	d := s / 86400
+	if s%86400 < 0 {
+		d--
+	}
+	return d
+}
