@@ -3,6 +3,7 @@ package dsl
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
@@ -134,7 +135,7 @@ func (d *decoder) pluginAttribute(attr schema.Attribute, view bodyView, path dia
 		d.origin.Defaults[key] = true
 		if attr.Required {
 			d.ev.report.error(d.sc.at(d.missing), codeArgumentMissing, fmt.Sprintf("%s has no %s", upperFirst(d.sc.header), key),
-				fmt.Sprintf("Add: %s = ... %s", attr.Name, attr.Description))
+				sentences("Add: "+attr.Name+" = ...", attr.Description))
 		}
 		return fallback
 	}
@@ -162,7 +163,7 @@ func (d *decoder) pluginAttribute(attr schema.Attribute, view bodyView, path dia
 	if v.IsNull() {
 		d.origin.Defaults[key] = true
 		if attr.Required {
-			d.ev.report.error(at, codeArgumentMissing, fmt.Sprintf("%s is null, and %s needs it", key, d.sc.header), attr.Description)
+			d.ev.report.error(at, codeArgumentMissing, fmt.Sprintf("%s is null, and %s needs it", key, d.sc.header), sentences("Give it a value.", attr.Description))
 		}
 		return fallback
 	}
@@ -261,7 +262,8 @@ func (d *decoder) pluginBlock(nested schema.Block, blocks []*hclsyntax.Block, pa
 			want = 1
 		}
 		if len(b.Labels) != want {
-			d.ev.report.error(d.sc.at(b.DefRange()), codeBlockLabels, fmt.Sprintf("Block %q has %s, not %d", nested.Name, count(want, "label"), len(b.Labels)), nested.Description)
+			d.ev.report.error(d.sc.at(b.DefRange()), codeBlockLabels, fmt.Sprintf("Block %q has %s, not %d", nested.Name, count(want, "label"), len(b.Labels)),
+				sentences("Write it as: "+nested.Name+strings.Repeat(` "NAME"`, want)+" { ... }", nested.Description))
 			continue
 		}
 		switch {

@@ -102,7 +102,7 @@ func (d *decoder) value(name string) (v cty.Value, ok bool) {
 	if a == nil {
 		if arg.Required {
 			d.ev.report.error(d.sc.at(d.missing), codeArgumentMissing, fmt.Sprintf("%s has no %s", d.words(), name),
-				fmt.Sprintf("Add: %s = ... %s", name, arg.Description))
+				sentences("Add: "+name+" = ...", arg.Description))
 			d.failed[name] = true
 		}
 		d.origin.Defaults[d.join(name).String()] = true
@@ -116,7 +116,7 @@ func (d *decoder) value(name string) (v cty.Value, ok bool) {
 	}
 	v, secret, _ := plain(v)
 	switch {
-	case secret:
+	case secret && !d.secretsLater(name, v):
 		d.fault(name, codeValueSensitive, fmt.Sprintf("%s cannot be sensitive", name),
 			"It is shown in plans and stored in tables. env() is sensitive; a value that may be shown comes from a variable (PIPECTL_VAR_NAME).")
 		return cty.NilVal, false
@@ -126,12 +126,26 @@ func (d *decoder) value(name string) (v cty.Value, ok bool) {
 		return cty.NilVal, false
 	case v.IsNull():
 		if arg.Required {
-			d.fault(name, codeArgumentMissing, fmt.Sprintf("%s is null, and %s needs it", name, d.words()), arg.Description)
+			d.fault(name, codeArgumentMissing, fmt.Sprintf("%s is null, and %s needs it", name, d.sc.header), arg.Description)
 		}
 		d.origin.Defaults[d.join(name).String()] = true
 		return cty.NilVal, false
 	}
 	return v, true
+}
+
+// secretsLater reports whether the words that a secret may stand in are
+// refused anyway: the secret of a mask.
+func (d *decoder) secretsLater(name string, v cty.Value) bool {
+	if name != columnArguments.Name || v.IsNull() || !(v.Type().IsObjectType() || v.Type().IsMapType()) {
+		return false
+	}
+	for _, rule := range v.AsValueMap() {
+		if rule.Type().IsObjectType() && (rule.Type().HasAttribute("secret") || rule.Type().HasAttribute("mask")) {
+			return true
+		}
+	}
+	return false
 }
 
 // words name the block in a sentence.
@@ -214,6 +228,10 @@ func (d *decoder) texts(name string) []string {
 	}
 	list, ok := constantTexts(v)
 	if !ok {
+		if t := v.Type(); t.IsTupleType() || t.IsListType() || t.IsSetType() {
+			d.fault(name, codeArgumentType, name+" holds something else than texts", d.description(name))
+			return nil
+		}
 		d.wrongType(name, "a list of texts", v)
 		return nil
 	}

@@ -17,7 +17,9 @@ type evaluator struct {
 	files  *Files
 	report *report
 	offers offers
-	config *model.Config
+	// refused are the types, by role, of components that broke a rule.
+	refused map[[2]string]bool
+	config  *model.Config
 
 	root    *hcl.EvalContext
 	fileCtx map[string]*hcl.EvalContext
@@ -49,7 +51,7 @@ func (f *Files) Evaluate(schemas Schemas) (*model.Config, diag.List) {
 		files: f, report: f.report, config: &model.Config{Path: f.path, Plugins: map[string]model.RequiredPlugin{}},
 		fileCtx: map[string]*hcl.EvalContext{}, functionNames: Functions(), resolved: map[resolved]bool{},
 		outside: map[string]cty.Value{}, read: map[string][]byte{}, secretFiles: map[string]bool{},
-		sinkOf: map[addr.Address]addr.Address{}, sourceType: map[addr.Address]string{}, sourceOf: map[addr.Address]addr.Address{},
+		refused: map[[2]string]bool{}, sinkOf: map[addr.Address]addr.Address{}, sourceType: map[addr.Address]string{}, sourceOf: map[addr.Address]addr.Address{},
 	}
 	functions := pureFunctions()
 	functions["env"] = ev.envFunction()
@@ -99,6 +101,8 @@ func (ev *evaluator) usableComponents(list []Component) []Component {
 		}
 		if ok {
 			out = append(out, c)
+		} else {
+			ev.refused[[2]string{string(c.Role), c.Type}] = true
 		}
 	}
 	return out
@@ -154,8 +158,10 @@ func (ev *evaluator) component(kind addr.Kind, b block) (Component, bool) {
 		for _, c := range found {
 			names = append(names, c.Plugin)
 		}
-		ev.report.error(at, codePluginAmbiguous, fmt.Sprintf("%s declared plugins offer the %s type %q", upperFirst(count(len(found), "")), kind, b.typ),
+		ev.report.error(at, codePluginAmbiguous, fmt.Sprintf("More than one declared plugin offers the %s type %q", kind, b.typ),
 			"They are: "+listed(names)+". Remove one of them from required_plugins.")
+		return Component{}, false
+	case ev.refused[[2]string{string(kind), b.typ}]:
 		return Component{}, false
 	case slices.Contains(laterTypes[kind], b.typ):
 		ev.report.error(at, codeNotBuilt, fmt.Sprintf("%s %q is not built yet", upperFirst(string(kind)), b.typ), "The type is reserved for a later release.")

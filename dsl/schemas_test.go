@@ -1,6 +1,8 @@
 package dsl_test
 
 import (
+	"slices"
+
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/pipectl/pipectl/core/addr"
@@ -54,4 +56,9 @@ func plugins() dsl.Components {
 		{Plugin: "one", Role: addr.Check, Type: "counts"},
 		{Plugin: "two", Role: addr.Check, Type: "counts"},
 	}
+}
+
+func sorted(names []string) []string {
+	slices.Sort(names)
+	return names
 }

@@ -211,7 +211,10 @@ func declares(name, root, noun string, names []string) string {
 	if len(names) == 0 {
 		return fmt.Sprintf("This configuration declares no %s.", noun)
 	}
-	return sentences("This configuration declares: "+listed(names)+".", didYouMean(name, root+".", names))
+	if root != "" {
+		root += "."
+	}
+	return sentences("This configuration declares: "+listed(names)+".", didYouMean(name, root, names))
 }
 
 func (s *scope) resolveBlock(t hcl.Traversal, kind addr.Kind) bool {

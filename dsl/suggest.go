@@ -2,6 +2,7 @@ package dsl
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -10,12 +11,19 @@ import (
 )
 
 // suggest returns the candidate nearest to name, "" when none is near. A third
-// of the letters may differ, and at least one.
+// of the letters may differ, at least one and never all. Letters in another
+// order count half: the edit distance takes two steps for what fingers do in
+// one.
 func suggest(name string, candidates []string) string {
-	limit := max(1, (len([]rune(name))+1)/3)
+	length := len([]rune(name))
+	limit := min(max(1, (length+1)/3), length-1)
 	best, bestDistance := "", limit+1
 	for _, c := range candidates {
-		d := levenshtein.Distance(strings.ToLower(name), strings.ToLower(c), nil)
+		a, b := strings.ToLower(name), strings.ToLower(c)
+		d := levenshtein.Distance(a, b, nil)
+		if slices.Equal(slices.Sorted(slices.Values([]rune(a))), slices.Sorted(slices.Values([]rune(b)))) {
+			d = (d + 1) / 2
+		}
 		if d < bestDistance {
 			best, bestDistance = c, d
 		}
@@ -37,7 +45,7 @@ func didYouMean(name, prefix string, candidates []string) string {
 func listed(names []string) string {
 	const most = 12
 	if len(names) > most {
-		return strings.Join(names[:most], ", ") + ", ..."
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 	}
 	return strings.Join(names, ", ")
 }

@@ -126,7 +126,11 @@ func (s *scope) reportStep(at place, base cty.Value, written string, step hcl.Tr
 			s.ev.report.error(at, codeRefAttribute, fmt.Sprintf("%s is a reference; nothing can be read from it", written), fmt.Sprintf("Write %s alone.", written))
 			return
 		}
-		s.ev.report.error(at, codeExprInvalid, fmt.Sprintf("%s has no such element", written), fmt.Sprintf("It is %s.", typeName(t)))
+		summary := fmt.Sprintf("%s has no such element", written)
+		if isName {
+			summary = fmt.Sprintf("%s has no attribute %q", written, name)
+		}
+		s.ev.report.error(at, codeExprInvalid, summary, fmt.Sprintf("It is %s.", typeName(t)))
 	default:
 		names := elementNames(base)
 		code, detail := codeExprInvalid, sentences("It has: "+listed(names)+".", didYouMean(name, "", names))

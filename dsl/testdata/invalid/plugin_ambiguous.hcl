@@ -1,0 +1,39 @@
+# env SHOP_URL=sqlserver://reader:hunter22@db?database=shop
+
+pipectl {
+  name = "shop"
+  required_plugins {
+    mssql     = { source = "pipectl/source-mssql" }
+    delta     = { source = "pipectl/sink-delta" }
+    silver    = { source = "pipectl/silver" }
+    reconcile = { source = "pipectl/reconcile" }
+  }
+}
+
+source "mssql" "shop" {
+  url = env("SHOP_URL")
+}
+
+sink "delta" "lake" {
+  root = "./lake"
+}
+
+table "orders" {
+  source = source.shop
+  object = "dbo.orders"
+}
+
+stream "orders" {
+  table  = table.orders
+  to     = sink.lake
+  target = "bronze.orders"
+}
+
+silver "current" "orders" {
+  from   = stream.orders
+  target = "silver.orders"
+}
+
+check "counts" "orders" { # ERROR plugin.ambiguous: More than one declared plugin offers the check type "counts" | They are: one, two. Remove one of them from required_plugins.
+  silver = silver.orders
+}

@@ -1,0 +1,23 @@
+# env SHOP_URL=sqlserver://reader:hunter22@db?database=shop
+
+pipectl {
+  name = "shop"
+  required_plugins {
+    mssql     = { source = "pipectl/source-mssql" }
+    delta     = { source = "pipectl/sink-delta" }
+    silver    = { source = "pipectl/silver" }
+    reconcile = { source = "pipectl/reconcile" }
+  }
+}
+
+source "mssql" "shop" {
+  url = env("SHOP_URL")
+}
+
+sink "delta" "lake" {
+  root = "./lake"
+}
+
+table "orders" {
+  source = "source.shop" # ERROR reference.quoted: A reference is written without quotes | Write source.shop.
+}

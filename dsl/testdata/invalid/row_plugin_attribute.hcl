@@ -1,0 +1,24 @@
+# env SHOP_URL=sqlserver://reader:hunter22@db?database=shop
+
+pipectl {
+  name = "shop"
+  required_plugins {
+    mssql     = { source = "pipectl/source-mssql" }
+    delta     = { source = "pipectl/sink-delta" }
+    silver    = { source = "pipectl/silver" }
+    reconcile = { source = "pipectl/reconcile" }
+  }
+}
+
+source "mssql" "shop" {
+  url = env("SHOP_URL")
+}
+
+sink "delta" "lake" {
+  root = "./lake"
+}
+
+table "orders" {
+  source = source.shop
+  hints  = { a = { index = "pk", row = 5 } } # ERROR row.unknown_attribute: No attribute named "row" in a of hints | It has: index, rows. Did you mean rows?
+}

@@ -1,0 +1,37 @@
+# offline
+
+pipectl {
+  name = "shop"
+  required_plugins {
+    mssql     = { source = "pipectl/source-mssql" }
+    delta     = { source = "pipectl/sink-delta" }
+    silver    = { source = "pipectl/silver" }
+    reconcile = { source = "pipectl/reconcile" }
+  }
+}
+
+source "mssql" "shop" {
+  url      = env("SHOP_URL")
+  password = upper(env("SHOP_PASSWORD"))
+  user     = env("SHOP_USER") == "" ? "a" : "b"
+  host     = "db"
+}
+
+locals {
+  unknown = { url = env("SHOP_URL") }
+}
+
+sink "delta" "lake" {
+  root = "./lake"
+}
+
+table "orders" {
+  source = source.shop
+  object = "dbo.orders"
+}
+
+stream "orders" {
+  table  = table.orders
+  to     = sink.lake
+  target = "bronze.orders"
+}
