@@ -151,7 +151,7 @@ func TestDamagedRequestsAreErrors(t *testing.T) {
 	}
 }
 
-// noCallFlag: the client only wants to have the call in the message.
+// Microsoft: [MS-TDS] RPC Request, BatchFlag and NoExecFlag.
 func TestSeparatorsOfCallsFollowTheVersion(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -6,7 +6,14 @@ import (
 	"testing"
 )
 
-// The seeds under testdata/fuzz are messages that clients of several makers sent.
+// The seeds are messages that clients of several makers sent, from testdata/clients.
+
+// seed adds the messages of clients of a kind, with their version.
+func seed(f *testing.F, kind string) {
+	for _, m := range clientMessages(f, kind) {
+		f.Add(fuzzVersionOf(m.ver), m.data)
+	}
+}
 
 // readWriter is a connection that only reads.
 type readWriter struct {
@@ -37,6 +44,9 @@ func FuzzPackets(f *testing.F) {
 }
 
 func FuzzPrelogin(f *testing.F) {
+	for _, m := range clientMessages(f, "prelogin") {
+		f.Add(m.data)
+	}
 	f.Add(preloginAnswer(encOn, []preOption{{preFedAuth, []byte{1}}}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		opts, err := parsePrelogin(b)
@@ -50,6 +60,9 @@ func FuzzPrelogin(f *testing.F) {
 }
 
 func FuzzLogin7(f *testing.F) {
+	for _, m := range clientMessages(f, "login") {
+		f.Add(m.data)
+	}
 	f.Add(make([]byte, loginSize))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		l, err := parseLogin(b)
@@ -68,12 +81,13 @@ func FuzzLogin7(f *testing.F) {
 	})
 }
 
-// version makes one of the versions out of a byte.
+// fuzzVersion makes one of the versions out of a byte.
 func fuzzVersion(b byte) uint32 {
 	return []uint32{0x71000001, 0x72090002, 0x730B0003, ver74}[b%4]
 }
 
 func FuzzBatch(f *testing.F) {
+	seed(f, "batch")
 	f.Add(byte(3), []byte{4, 0, 0, 0, 'a', 0})
 	f.Add(byte(0), []byte{'a', 0})
 	f.Fuzz(func(_ *testing.T, v byte, b []byte) {
@@ -82,6 +96,7 @@ func FuzzBatch(f *testing.F) {
 }
 
 func FuzzTransactionManager(f *testing.F) {
+	seed(f, "tran")
 	f.Add(byte(3), []byte{4, 0, 0, 0, 7, 0, 0, 1, 2, 2, 'a', 0})
 	f.Fuzz(func(t *testing.T, v byte, b []byte) {
 		reqs, err := parseTran(b, fuzzVersion(v))
@@ -92,6 +107,7 @@ func FuzzTransactionManager(f *testing.F) {
 }
 
 func FuzzRPC(f *testing.F) {
+	seed(f, "rpc")
 	f.Add(byte(0), []byte{0xFF, 0xFF, 10, 0, 0, 0, 0, 0, 0xE7, 0x40, 0x1F, 9, 4, 0xD0, 0, 0x34, 2, 0, 'a', 0})
 	f.Fuzz(func(t *testing.T, v byte, b []byte) {
 		ver := fuzzVersion(v)
