@@ -282,4 +282,3 @@ func (r *replay) same(got, want []map[string]any) error {
 	}
 	return nil
 }
-
