@@ -1,6 +1,9 @@
 package dsl_test
 
 import (
+	"path/filepath"
+	"testing"
+
 	"slices"
 
 	"github.com/zclconf/go-cty/cty"
@@ -61,4 +64,13 @@ func plugins() dsl.Components {
 func sorted(names []string) []string {
 	slices.Sort(names)
 	return names
+}
+
+func glob(tb testing.TB, pattern string) []string {
+	tb.Helper()
+	paths, err := filepath.Glob(pattern)
+	if err != nil || len(paths) == 0 {
+		tb.Fatalf("%s: %v, %v", pattern, paths, err)
+	}
+	return paths
 }
