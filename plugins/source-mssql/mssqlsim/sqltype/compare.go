@@ -136,3 +136,27 @@ func fold(s string) string { return strings.Map(foldRune, s) }
 
 // EqualName compares names of objects as the default collation does.
 func EqualName(a, b string) bool { return strings.EqualFold(a, b) }
+
+// Comparer gives a function that compares values of a type; it is what loops over rows should use. NULL comes first.
+func Comparer(t Type) func(a, b *Value) int {
+	switch t.Class() {
+	case ClassInt, ClassBit, ClassTime:
+		return func(a, b *Value) int {
+			if a.repr == isNull || b.repr == isNull {
+				return cmp.Compare(min(a.repr, 1), min(b.repr, 1))
+			}
+			return cmp.Compare(a.n, b.n)
+		}
+	case ClassBinary:
+		return func(a, b *Value) int {
+			if a.repr == isNull || b.repr == isNull {
+				return cmp.Compare(min(a.repr, 1), min(b.repr, 1))
+			}
+			if len(a.s) == len(b.s) {
+				return strings.Compare(a.s, b.s)
+			}
+			return compareBinary(a.s, b.s)
+		}
+	}
+	return func(a, b *Value) int { return Compare(*a, *b, t) }
+}

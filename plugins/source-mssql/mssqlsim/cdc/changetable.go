@@ -1,0 +1,190 @@
+package cdc
+
+import (
+	"context"
+	"sort"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
+)
+
+// changeTable is cdc.[<instance>_CT].
+type changeTable struct {
+	in   *Instance
+	cols []tsql.Column
+}
+
+// Columns gives the columns.
+func (r *changeTable) Columns() []tsql.Column { return r.cols }
+
+// Orders: capture appends commits in LSN order and their changes in command order; 3 comes before 4.
+func (r *changeTable) Orders() ([][]int, bool) {
+	cmd := len(r.cols) - 1
+	return [][]int{{colStart, cmd, colSeq, colOp}, {colStart, colSeq, colOp}, {colStart, cmd, colOp}}, true
+}
+
+// Scan delivers the change rows of an LSN range.
+func (r *changeTable) Scan(_ context.Context, req tsql.ScanRequest) (tsql.Cursor, error) {
+	db := r.in.table.db
+	db.mu.RLock()
+	rows := r.in.rows
+	db.mu.RUnlock()
+	from, to := lsnRange(req, len(rows), func(i int) *Entry { return rows[i].entry })
+	c := &changeCursor{rows: rows[from:to], reverse: req.Reverse, out: make(sqltype.Row, len(req.Columns))}
+	for _, k := range req.Columns {
+		c.cols = append(c.cols, r.place(k))
+	}
+	return c, nil
+}
+
+// The places of columns that are not in the image.
+const (
+	placeStart = -iota - 1
+	placeNull
+	placeSeq
+	placeOp
+	placeMask
+	placeCmd
+)
+
+func (r *changeTable) place(col int) int {
+	switch col {
+	case colStart:
+		return placeStart
+	case colEnd:
+		return placeNull
+	case colSeq:
+		return placeSeq
+	case colOp:
+		return placeOp
+	case colMask:
+		return placeMask
+	case len(r.cols) - 1:
+		return placeCmd
+	}
+	return r.in.captured[col-colsBefore].id
+}
+
+// lsnRange cuts entries in LSN order to the range of a request whose first column is the LSN.
+func lsnRange(req tsql.ScanRequest, n int, entry func(int) *Entry) (from, to int) {
+	typ := sqltype.Bin(sqltype.VarBinary, 10)
+	cmp := sqltype.Comparer(typ)
+	first := func(v sqltype.Value, after bool) int {
+		return sort.Search(n, func(i int) bool {
+			c := cmp(&entry(i).value, &v)
+			return c > 0 || c == 0 && !after
+		})
+	}
+	from, to = 0, n
+	if len(req.Prefix) > 0 {
+		return first(req.Prefix[0], false), first(req.Prefix[0], true)
+	}
+	if req.Low != nil {
+		from = first(req.Low.Value, !req.Low.Inclusive)
+	}
+	if req.High != nil {
+		to = first(req.High.Value, req.High.Inclusive)
+	}
+	return from, max(from, to)
+}
+
+type changeCursor struct {
+	rows    []change
+	cols    []int
+	reverse bool
+	out     sqltype.Row
+}
+
+func (c *changeCursor) Next() (sqltype.Row, error) {
+	if len(c.rows) == 0 {
+		return nil, nil
+	}
+	var x *change
+	if c.reverse {
+		x = &c.rows[len(c.rows)-1]
+		c.rows = c.rows[:len(c.rows)-1]
+	} else {
+		x = &c.rows[0]
+		c.rows = c.rows[1:]
+	}
+	for i, p := range c.cols {
+		switch p {
+		case placeStart:
+			c.out[i] = x.entry.value
+		case placeNull:
+			c.out[i] = sqltype.Value{}
+		case placeSeq:
+			c.out[i] = x.seq
+		case placeOp:
+			c.out[i] = sqltype.FromInt(int64(x.op))
+		case placeMask:
+			c.out[i] = x.mask
+		case placeCmd:
+			c.out[i] = sqltype.FromInt(int64(x.cmd))
+		default:
+			c.out[i] = at(x.image, p)
+		}
+	}
+	return c.out, nil
+}
+
+func (c *changeCursor) Close() {}
+
+// mappingTable is cdc.lsn_time_mapping.
+type mappingTable struct{ db *Database }
+
+var mappingColumns = []tsql.Column{{Name: "start_lsn", Type: sqltype.Bin(sqltype.Binary, 10)}, {Name: "tran_begin_time", Type: sqltype.Of(sqltype.DateTime), Nullable: true},
+	{Name: "tran_end_time", Type: sqltype.Of(sqltype.DateTime), Nullable: true}, {Name: "tran_id", Type: sqltype.Bin(sqltype.VarBinary, 10), Nullable: true},
+	{Name: "tran_begin_lsn", Type: sqltype.Bin(sqltype.Binary, 10), Nullable: true}}
+
+// Columns gives the columns.
+func (r mappingTable) Columns() []tsql.Column { return mappingColumns }
+
+// Orders gives the order of start_lsn.
+func (r mappingTable) Orders() ([][]int, bool) { return [][]int{{0}}, true }
+
+// Scan delivers the entries of an LSN range.
+func (r mappingTable) Scan(_ context.Context, req tsql.ScanRequest) (tsql.Cursor, error) {
+	r.db.mu.RLock()
+	entries := r.db.mapping
+	r.db.mu.RUnlock()
+	from, to := lsnRange(req, len(entries), func(i int) *Entry { return entries[i] })
+	return &mappingCursor{entries: entries[from:to], cols: req.Columns, reverse: req.Reverse, out: make(sqltype.Row, len(req.Columns))}, nil
+}
+
+type mappingCursor struct {
+	entries []*Entry
+	cols    []int
+	reverse bool
+	out     sqltype.Row
+}
+
+func (c *mappingCursor) Next() (sqltype.Row, error) {
+	n := len(c.entries)
+	if n == 0 {
+		return nil, nil
+	}
+	e := c.entries[0]
+	if c.reverse {
+		e, c.entries = c.entries[n-1], c.entries[:n-1]
+	} else {
+		c.entries = c.entries[1:]
+	}
+	for i, k := range c.cols {
+		switch k {
+		case 0:
+			c.out[i] = e.value
+		case 1:
+			c.out[i] = sqltype.FromTicks(e.Begin)
+		case 2:
+			c.out[i] = sqltype.FromTicks(e.End)
+		case 3:
+			c.out[i] = sqltype.FromBytes(e.Tran)
+		default:
+			c.out[i] = sqltype.Value{}
+		}
+	}
+	return c.out, nil
+}
+
+func (c *mappingCursor) Close() {}

@@ -1,0 +1,256 @@
+package cdc
+
+import (
+	"context"
+	"encoding/binary"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
+)
+
+// Database is one database: its tables, its log, and what capture made of it.
+type Database struct {
+	srv  *Server
+	Name string
+	ID   int16
+
+	mu         sync.RWMutex
+	guid       [16]byte // service_broker_guid
+	created    int64
+	schemas    []string
+	tables     []*Table
+	nextObject int32
+	rowVersion uint64
+	freed      chan struct{} // closed whenever locks are given back
+	// snapshotAllowed is ALLOW_SNAPSHOT_ISOLATION, rcsi READ_COMMITTED_SNAPSHOT
+	snapshotAllowed bool
+	rcsi            bool
+
+	enabled bool // for change data capture
+	last    LSN  // newest LSN given out
+	tran    uint64
+	queue   []*record // committed and not yet captured
+	mapping []*Entry
+	frozen  bool
+	lag     time.Duration
+}
+
+func newDatabase(s *Server, name string, id int16) *Database {
+	return &Database{srv: s, Name: name, ID: id, guid: newGUID(), created: sqltype.DateTimeTicks(s.local(s.clock.Now())), schemas: []string{"dbo"},
+		nextObject: 901578250, freed: make(chan struct{}), snapshotAllowed: true, last: LSN{0, 0, 0, 0x2A, 0, 0, 0x01, 0, 0, 0}}
+}
+
+func (db *Database) nextRowVersion() string {
+	db.rowVersion++
+	return string(binary.BigEndian.AppendUint64(nil, db.rowVersion+2000))
+}
+
+func (db *Database) objectID() int32 {
+	db.nextObject += 16
+	return db.nextObject
+}
+
+func (db *Database) table(schema, name string) *Table {
+	if schema == "" {
+		schema = "dbo"
+	}
+	for _, t := range db.tables {
+		if sqltype.EqualName(t.Name, name) && sqltype.EqualName(t.Schema, schema) {
+			return t
+		}
+	}
+	return nil
+}
+
+// tableNamed finds a table by "schema.name"; dbo may be left out.
+func (db *Database) tableNamed(full string) (*Table, error) {
+	schema, name, ok := strings.Cut(full, ".")
+	if !ok {
+		schema, name = "dbo", full
+	}
+	t := db.table(schema, name)
+	if t == nil {
+		return nil, sqltype.Errorf(208, "Invalid object name '%s'.", full)
+	}
+	return t, nil
+}
+
+// CreateTable makes a table. A definition without schema is in dbo.
+func (db *Database) CreateTable(def tsql.TableDef) error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if def.Name.Schema == "" {
+		def.Name.Schema = "dbo"
+	}
+	known := false
+	for _, s := range db.schemas {
+		known = known || sqltype.EqualName(s, def.Name.Schema)
+	}
+	if !known {
+		return sqltype.Errorf(2760, "The specified schema name \"%s\" either does not exist or you do not have permission to use it.", def.Name.Schema)
+	}
+	if db.table(def.Name.Schema, def.Name.Object) != nil {
+		return sqltype.Errorf(2714, "There is already an object named '%s' in the database.", def.Name.Object)
+	}
+	t, err := db.newTable(def)
+	if err != nil {
+		return err
+	}
+	t.ID, t.created = db.objectID(), sqltype.DateTimeTicks(db.srv.local(db.srv.clock.Now()))
+	db.tables = append(db.tables, t)
+	return nil
+}
+
+// CreateSchema makes a schema.
+func (db *Database) CreateSchema(name string) error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	for _, s := range db.schemas {
+		if sqltype.EqualName(s, name) {
+			return sqltype.Errorf(2714, "There is already an object named '%s' in the database.", name)
+		}
+	}
+	db.schemas = append(db.schemas, name)
+	return nil
+}
+
+// DropTable removes a table and its capture instances.
+func (db *Database) DropTable(full string) error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	t, err := db.tableNamed(full)
+	if err != nil {
+		return sqltype.Errorf(3701, "Cannot drop the table '%s', because it does not exist or you do not have permission.", full)
+	}
+	for i, x := range db.tables {
+		if x == t {
+			db.tables = append(db.tables[:i:i], db.tables[i+1:]...)
+		}
+	}
+	return nil
+}
+
+// AllowSnapshot is ALTER DATABASE SET ALLOW_SNAPSHOT_ISOLATION; it is on for a new database.
+func (db *Database) AllowSnapshot(on bool) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.snapshotAllowed = on
+}
+
+// ReadCommittedSnapshot is ALTER DATABASE SET READ_COMMITTED_SNAPSHOT; it is off for a new database.
+func (db *Database) ReadCommittedSnapshot(on bool) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.rcsi = on
+}
+
+// Write runs fn in a transaction and commits it. The LSN is that of the commit: zero when nothing captured changed.
+func (db *Database) Write(ctx context.Context, fn func(*Writer) error) (LSN, error) {
+	return db.write(ctx, db.begin(), fn)
+}
+
+// WriteAt is Write with the commit's LSN and time given, as a replay needs it. It must be above all LSNs so far.
+func (db *Database) WriteAt(ctx context.Context, lsn LSN, at time.Time, fn func(*Writer) error) (LSN, error) {
+	tx := db.begin()
+	tx.lsn, tx.time = lsn, at
+	return db.write(ctx, tx, fn)
+}
+
+func (db *Database) write(ctx context.Context, tx *Tx, fn func(*Writer) error) (LSN, error) {
+	w := &Writer{ctx: ctx, tx: tx, n: -1}
+	if err := fn(w); err != nil {
+		tx.rollback()
+		return LSN{}, err
+	}
+	lsn, err := tx.commit()
+	if err != nil {
+		tx.rollback()
+	}
+	return lsn, err
+}
+
+// BeforeRead queues fn to run once, just before the next statement that delivers rows of the table (not counts,
+// extremes or TOP of it) reads it, and after that statement began. One of several statements at a time runs it.
+func (db *Database) BeforeRead(table string, fn func() error) error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	t, err := db.tableNamed(table)
+	if err != nil {
+		return err
+	}
+	t.hooks = append(t.hooks, fn)
+	return nil
+}
+
+// PendingReads tells how many queued functions of BeforeRead have not run.
+func (db *Database) PendingReads(table string) int {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	t, err := db.tableNamed(table)
+	if err != nil {
+		return 0
+	}
+	return len(t.hooks)
+}
+
+// takeHook gives the oldest queued function, once.
+func (t *Table) takeHook() func() error {
+	t.db.mu.Lock()
+	defer t.db.mu.Unlock()
+	if len(t.hooks) == 0 {
+		return nil
+	}
+	h := t.hooks[0]
+	t.hooks = t.hooks[1:]
+	return h
+}
+
+// Rows delivers the committed rows of a table in key order until fn returns false. They are one version of the table.
+func (db *Database) Rows(table string, fn func(sqltype.Row) bool) ([]tsql.Column, error) {
+	db.mu.RLock()
+	t, err := db.tableNamed(table)
+	if err != nil {
+		db.mu.RUnlock()
+		return nil, err
+	}
+	rows, cols, columns := t.rows, t.describe(), append([]*column(nil), t.columns...)
+	db.mu.RUnlock()
+	out := make(sqltype.Row, len(columns))
+	for c := rows.ascend(nil); ; {
+		row := c.next()
+		if row == nil {
+			return cols, nil
+		}
+		for i, x := range columns {
+			out[i] = at(row, x.id)
+		}
+		if !fn(out) {
+			return cols, nil
+		}
+	}
+}
+
+// Count gives the number of committed rows of a table.
+func (db *Database) Count(table string) (int, error) {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	t, err := db.tableNamed(table)
+	if err != nil {
+		return 0, err
+	}
+	return t.rows.n, nil
+}
+
+// Columns gives the columns of a table.
+func (db *Database) Columns(table string) ([]tsql.Column, error) {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	t, err := db.tableNamed(table)
+	if err != nil {
+		return nil, err
+	}
+	return t.describe(), nil
+}

@@ -1,0 +1,120 @@
+package cdc
+
+import (
+	"crypto/rand"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
+)
+
+// Version is a product version of SQL Server.
+type Version string
+
+// The versions the simulator can say it is.
+const (
+	V2016 Version = "2016"
+	V2017 Version = "2017"
+	V2019 Version = "2019"
+	V2022 Version = "2022"
+	Azure Version = "azure"
+)
+
+// Config says what server this is.
+type Config struct {
+	Name    string // @@SERVERNAME
+	Version Version
+	// Zone is the Windows name of the time zone the server's clock shows; empty is UTC.
+	Zone  string
+	Clock Clock // nil is the machine's
+}
+
+// Server is an instance: databases and logins.
+type Server struct {
+	Name     string
+	Version  Version
+	Zone     string
+	clock    Clock
+	location *time.Location
+
+	mu     sync.RWMutex
+	dbs    map[string]*Database
+	logins map[string]*Login
+}
+
+// NewServer gives a server with the database master.
+func NewServer(c Config) (*Server, error) {
+	s := &Server{Name: c.Name, Version: c.Version, Zone: c.Zone, clock: c.Clock, dbs: map[string]*Database{}, logins: map[string]*Login{}}
+	if s.Name == "" {
+		s.Name = "MSSQLSIM"
+	}
+	if s.Version == "" {
+		s.Version = V2022
+	}
+	switch s.Version {
+	case V2016, V2017, V2019, V2022, Azure:
+	default:
+		return nil, fmt.Errorf("the version %q is not one of 2016, 2017, 2019, 2022, azure", s.Version)
+	}
+	if s.Zone == "" {
+		s.Zone = "UTC"
+	}
+	var err error
+	if s.location, err = tsql.Zone(s.Zone); err != nil {
+		return nil, fmt.Errorf("the server's time zone %q: %w", s.Zone, err)
+	}
+	if s.clock == nil {
+		s.clock = SystemClock{}
+	}
+	s.Database("master")
+	return s, nil
+}
+
+// Clock gives the server's clock.
+func (s *Server) Clock() Clock { return s.clock }
+
+// local gives ticks of the server's local clock at an instant.
+func (s *Server) local(t time.Time) int64 {
+	_, off := t.In(s.location).Zone()
+	return sqltype.TicksOf(t) + int64(off)*sqltype.TicksPerSecond
+}
+
+// Database gives the database of a name and makes it when there is none.
+func (s *Server) Database(name string) *Database {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	db := s.dbs[strings.ToLower(name)]
+	if db == nil {
+		db = newDatabase(s, name, int16(len(s.dbs)+1))
+		if name != "master" {
+			db.ID = int16(len(s.dbs) + 4) // 2 to 4 are tempdb, model and msdb
+		}
+		s.dbs[strings.ToLower(name)] = db
+	}
+	return db
+}
+
+// Find gives the database of a name, nil when there is none.
+func (s *Server) Find(name string) *Database {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.dbs[strings.ToLower(name)]
+}
+
+func (s *Server) databases() (out []*Database) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, db := range s.dbs {
+		out = append(out, db)
+	}
+	return out
+}
+
+func newGUID() (g [16]byte) {
+	_, _ = rand.Read(g[:]) // never fails (crypto/rand)
+	g[6], g[8] = g[6]&0x0F|0x40, g[8]&0x3F|0x80
+	return g
+}

@@ -1,0 +1,330 @@
+package cdc
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
+)
+
+func lower(s string) string { return strings.ToLower(s) }
+
+// Session is one connection: its login, its database, its settings and its transaction. It is used by one goroutine
+// at a time.
+type Session struct {
+	srv       *Server
+	db        *Database
+	login     *Login
+	SPID      int16
+	isolation tsql.Isolation
+	wait      lockWait
+	nesting   int // @@TRANCOUNT
+	tx        *Tx
+	auto      *Tx // of a statement outside a transaction
+	write_    bool
+	stmt      map[*Table]*tree // versions the running statement sees
+	// NetworkWait is the time, in ms, the session has waited for its client
+	NetworkWait func() int64
+}
+
+// NewSession logs in. The error is 18456 or 4060, as SQL Server answers.
+func (s *Server) NewSession(user, password, database string) (*Session, error) {
+	login, err := s.authenticate(user, password)
+	if err != nil {
+		return nil, err
+	}
+	if database == "" {
+		database = "master"
+	}
+	db := s.Find(database)
+	if db == nil || !login.mayUse(db) {
+		return nil, &sqltype.Error{Number: 4060, State: 1, Class: 11, Message: "Cannot open database \"" + database + "\" requested by the login. The login failed."}
+	}
+	return &Session{srv: s, db: db, login: login, isolation: tsql.ReadCommitted, wait: -1}, nil
+}
+
+// DatabaseName gives the current database.
+func (s *Session) DatabaseName() string { return s.db.Name }
+
+// Statement begins a statement.
+func (s *Session) Statement(ctx context.Context, write bool) (func(error) error, error) {
+	s.db.catchUp()
+	s.stmt, s.write_ = nil, write
+	if write && s.tx == nil {
+		s.auto = s.db.begin()
+	}
+	return s.finish, nil
+}
+
+func (s *Session) finish(err error) error {
+	auto := s.auto
+	s.stmt, s.auto, s.write_ = nil, nil, false
+	if auto != nil {
+		if err != nil {
+			auto.rollback()
+			return err
+		}
+		_, err = auto.commit()
+		return err
+	}
+	if s.tx != nil && err != nil {
+		if e, ok := err.(*sqltype.Error); ok && (e.Number == 1205 || e.Number == 3960) {
+			s.tx.rollback() // the whole transaction is gone
+			s.tx, s.nesting = nil, 0
+		}
+	}
+	return err
+}
+
+func (s *Session) current() *Tx {
+	if s.tx != nil {
+		return s.tx
+	}
+	return s.auto
+}
+
+// refresh lets the running statement see what was committed since it began.
+func (s *Session) refresh() { s.stmt = nil }
+
+// version gives the rows of a table that a scan must deliver. READ COMMITTED waits for the locks of others in the range
+// and reads what is committed then; SNAPSHOT and READ COMMITTED with row versions read without waiting
+// (Microsoft: SET TRANSACTION ISOLATION LEVEL).
+func (s *Session) version(ctx context.Context, t *Table, req *tsql.ScanRequest) (*tree, error) {
+	db := t.db
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	tx := s.current()
+	if s.isolation == tsql.Snapshot && !db.snapshotAllowed {
+		return nil, sqltype.Errorf(3952, "Snapshot isolation transaction failed accessing database '%s' because snapshot isolation is not allowed in this database. Use ALTER DATABASE to allow snapshot isolation.", db.Name)
+	}
+	if s.isolation == tsql.Snapshot && s.tx != nil && s.tx.snapshot == nil {
+		s.tx.snapshot = db.versions()
+	}
+	versioned := s.isolation == tsql.Snapshot || db.rcsi || s.isolation == tsql.ReadUncommitted
+	if (!versioned || req.Write) && len(t.locks) > 0 {
+		rng := t.keyRange(req)
+		waited := false
+		err := db.await(ctx, tx, s.wait, func() *Tx {
+			o := t.lockedIn(&rng, tx)
+			waited = waited || o != nil
+			return o
+		})
+		if err != nil {
+			return nil, err
+		}
+		if waited {
+			s.stmt = nil
+		}
+	}
+	if s.stmt == nil {
+		s.stmt = db.versions()
+	}
+	if s.write_ || s.tx != nil {
+		return tx.rows(t), nil
+	}
+	if rows := s.stmt[t]; rows != nil {
+		return rows, nil
+	}
+	return t.rows, nil
+}
+
+func (db *Database) versions() map[*Table]*tree {
+	m := make(map[*Table]*tree, len(db.tables))
+	for _, t := range db.tables {
+		m[t] = t.rows
+	}
+	return m
+}
+
+// lockedIn gives another transaction that holds a row of the range: changed, inserted or removed.
+func (t *Table) lockedIn(rng *keyRange, tx *Tx) *Tx {
+	seen := map[*Tx]bool{}
+	for _, o := range t.locks {
+		if o == tx || seen[o] {
+			continue
+		}
+		seen[o] = true
+		for _, c := range o.ops {
+			if c.table != t {
+				continue
+			}
+			for _, row := range []sqltype.Row{c.old, c.new} {
+				if row != nil && !rng.below(row) && !rng.above(row) {
+					return o
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Session) write(ctx context.Context, t *Table, changes []tsql.Change) error {
+	return s.current().write(ctx, t, changes, s.wait)
+}
+
+// Use changes the current database.
+func (s *Session) Use(name string) error {
+	db := s.srv.Find(name)
+	if db == nil {
+		return sqltype.Errorf(911, "Database '%s' does not exist. Make sure that the name is entered correctly.", name)
+	}
+	if !s.login.mayUse(db) {
+		return sqltype.Errorf(916, "The server principal \"%s\" is not able to access the database \"%s\" under the current security context.", s.login.Name, name)
+	}
+	s.db = db
+	return nil
+}
+
+// SetIsolation sets the isolation level.
+func (s *Session) SetIsolation(l tsql.Isolation) error {
+	if l == tsql.Snapshot && s.tx != nil && s.isolation != tsql.Snapshot && len(s.tx.ops) > 0 {
+		return sqltype.Errorf(3951, "Transaction failed in database '%s' because the statement was run under snapshot isolation but the transaction did not start in snapshot isolation.", s.db.Name)
+	}
+	s.isolation = l
+	return nil
+}
+
+// Isolation gives the isolation level.
+func (s *Session) Isolation() tsql.Isolation { return s.isolation }
+
+// SetLockTimeout sets LOCK_TIMEOUT in milliseconds; -1 waits for ever.
+func (s *Session) SetLockTimeout(ms int64) {
+	s.wait = lockWait(time.Duration(ms) * time.Millisecond)
+	if ms < 0 {
+		s.wait = -1
+	}
+}
+
+// Reset brings the settings back, as a pooled connection's reset does; the isolation level stays.
+func (s *Session) Reset() { s.wait = -1 }
+
+// TranCount is @@TRANCOUNT.
+func (s *Session) TranCount() int { return s.nesting }
+
+// Begin begins a transaction, or nests one.
+func (s *Session) Begin() error {
+	if s.nesting == 0 {
+		s.tx = s.db.begin()
+	}
+	s.nesting++
+	return nil
+}
+
+// Commit ends the innermost transaction; the outermost publishes.
+func (s *Session) Commit() error {
+	if s.nesting == 0 {
+		return sqltype.Errorf(3902, "The COMMIT TRANSACTION request has no corresponding BEGIN TRANSACTION.")
+	}
+	s.nesting--
+	if s.nesting > 0 {
+		return nil
+	}
+	tx := s.tx
+	s.tx = nil
+	_, err := tx.commit()
+	return err
+}
+
+// Rollback undoes the transaction, or what followed a savepoint.
+func (s *Session) Rollback(name string) error {
+	if s.nesting == 0 {
+		return sqltype.Errorf(3903, "The ROLLBACK TRANSACTION request has no corresponding BEGIN TRANSACTION.")
+	}
+	if name != "" && s.tx.undo(name) {
+		return nil
+	}
+	s.tx.rollback()
+	s.tx, s.nesting = nil, 0
+	return nil
+}
+
+// Save marks a savepoint.
+func (s *Session) Save(name string) error {
+	if s.nesting == 0 {
+		return sqltype.Errorf(628, "Cannot issue SAVE TRANSACTION when there is no active transaction.")
+	}
+	s.tx.save(name)
+	return nil
+}
+
+// Close rolls back what is open.
+func (s *Session) Close() {
+	if s.tx != nil {
+		s.tx.rollback()
+		s.tx, s.nesting = nil, 0
+	}
+}
+
+// at finds the database of a name with parts.
+func (s *Session) at(n tsql.Name) (*Database, error) {
+	if n.Database == "" || sqltype.EqualName(n.Database, s.db.Name) {
+		return s.db, nil
+	}
+	db := s.srv.Find(n.Database)
+	if db == nil || !s.login.mayUse(db) {
+		return nil, sqltype.Errorf(911, "Database '%s' does not exist. Make sure that the name is entered correctly.", n.Database)
+	}
+	return db, nil
+}
+
+// Relation finds what a name in FROM means.
+func (s *Session) Relation(n tsql.Name) (tsql.Relation, error) {
+	db, err := s.at(n)
+	if err != nil {
+		return nil, err
+	}
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	switch lower(n.Schema) {
+	case "sys", "information_schema":
+		return s.systemView(db, lower(n.Schema), lower(n.Object))
+	case "cdc":
+		return s.cdcRelation(db, n.Object)
+	}
+	t := db.table(n.Schema, n.Object)
+	if t == nil {
+		return nil, nil
+	}
+	r := s.source(t)
+	whole, only := s.login.may(db, t.FullName())
+	if !whole {
+		if len(only) == 0 {
+			return nil, denied("SELECT", t.Name, db.Name, t.Schema)
+		}
+		r.only = only
+	}
+	return r, nil
+}
+
+func (s *Session) cdcRelation(db *Database, name string) (tsql.Relation, error) {
+	if !db.enabled {
+		return nil, nil
+	}
+	if sqltype.EqualName(name, "lsn_time_mapping") {
+		return mappingTable{db}, nil
+	}
+	for _, t := range db.tables {
+		for _, in := range t.inst {
+			if !sqltype.EqualName(name, in.Name+"_CT") {
+				continue
+			}
+			if whole, _ := s.login.may(db, "cdc."+in.Name+"_CT"); !whole {
+				return nil, denied("SELECT", in.Name+"_CT", db.Name, "cdc")
+			}
+			return &changeTable{in: in, cols: in.changeColumns()}, nil
+		}
+	}
+	if v := cdcViews[lower(name)]; v != nil {
+		if !s.login.Admin {
+			return nil, denied("SELECT", name, db.Name, "cdc")
+		}
+		return v(s, db), nil
+	}
+	return nil, nil
+}
+
+func denied(perm, object, database, schema string) error {
+	return &sqltype.Error{Number: 229, State: 5, Class: 14, Message: "The " + perm + " permission was denied on the object '" + object + "', database '" + database + "', schema '" + schema + "'."}
+}

@@ -1,0 +1,183 @@
+package cdc
+
+import (
+	"context"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
+)
+
+// source is a user table as one session reads and writes it.
+type source struct {
+	t    *Table
+	sess *Session
+	cols []tsql.Column
+	ids  []int // column ids in column order
+	only map[string]bool
+}
+
+func (s *Session) source(t *Table) *source {
+	r := &source{t: t, sess: s, cols: t.describe()}
+	for _, c := range t.columns {
+		r.ids = append(r.ids, c.id)
+	}
+	return r
+}
+
+// Columns gives the columns.
+func (r *source) Columns() []tsql.Column { return r.cols }
+
+// Orders gives the key's order.
+func (r *source) Orders() ([][]int, bool) {
+	if r.t.key == nil {
+		return nil, false
+	}
+	var order []int
+	for _, k := range r.t.key {
+		for i, id := range r.ids {
+			if id == k {
+				order = append(order, i)
+			}
+		}
+	}
+	return [][]int{order}, true
+}
+
+// Scan reads the version of the table the session's isolation level shows.
+func (r *source) Scan(ctx context.Context, req tsql.ScanRequest) (tsql.Cursor, error) {
+	if r.only != nil {
+		for _, c := range req.Columns {
+			if c >= 0 && !r.only[lower(r.cols[c].Name)] {
+				return nil, sqltype.Errorf(230, "The SELECT permission was denied on the column '%s' of the object '%s', database '%s', schema '%s'.", r.cols[c].Name, r.t.Name, r.t.db.Name, r.t.Schema)
+			}
+		}
+	}
+	if req.Rows {
+		if hook := r.t.takeHook(); hook != nil {
+			if err := hook(); err != nil {
+				return nil, err
+			}
+			r.sess.refresh()
+		}
+	}
+	rows, err := r.sess.version(ctx, r.t, &req)
+	if err != nil {
+		return nil, err
+	}
+	return newTableCursor(rows, r, req), nil
+}
+
+// keyRange compares rows with a request's range.
+type keyRange struct {
+	places []int
+	cmps   []func(a, b *sqltype.Value) int
+	req    *tsql.ScanRequest
+}
+
+func (t *Table) keyRange(req *tsql.ScanRequest) keyRange {
+	k := keyRange{places: t.keyPlaces(), req: req}
+	for _, typ := range t.keyTypes() {
+		k.cmps = append(k.cmps, sqltype.Comparer(typ))
+	}
+	return k
+}
+
+// prefix compares the row's first key columns with the request's.
+func (k *keyRange) prefix(row sqltype.Row) int {
+	for i := range k.req.Prefix {
+		if c := k.cmps[i](&row[k.places[i]], &k.req.Prefix[i]); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// below tells that the row comes before the range.
+func (k *keyRange) below(row sqltype.Row) bool {
+	if c := k.prefix(row); c != 0 {
+		return c < 0
+	}
+	if b := k.req.Low; b != nil {
+		i := len(k.req.Prefix)
+		c := k.cmps[i](&row[k.places[i]], &b.Value)
+		return c < 0 || c == 0 && !b.Inclusive
+	}
+	return false
+}
+
+// above tells that the row comes after the range.
+func (k *keyRange) above(row sqltype.Row) bool {
+	if c := k.prefix(row); c != 0 {
+		return c > 0
+	}
+	if b := k.req.High; b != nil {
+		i := len(k.req.Prefix)
+		c := k.cmps[i](&row[k.places[i]], &b.Value)
+		return c > 0 || c == 0 && !b.Inclusive
+	}
+	return false
+}
+
+type tableCursor struct {
+	cur     *treeCursor
+	rng     keyRange
+	bounded bool
+	reverse bool
+	places  []int
+	out     sqltype.Row
+}
+
+func newTableCursor(rows *tree, r *source, req tsql.ScanRequest) *tableCursor {
+	c := &tableCursor{reverse: req.Reverse, out: make(sqltype.Row, len(req.Columns))}
+	for _, k := range req.Columns {
+		if k == tsql.RowID {
+			c.places = append(c.places, 0)
+		} else {
+			c.places = append(c.places, r.ids[k])
+		}
+	}
+	c.rng = r.t.keyRange(&req)
+	low, high := len(req.Prefix) > 0 || req.Low != nil, len(req.Prefix) > 0 || req.High != nil
+	switch {
+	case req.Reverse && high:
+		c.cur = rows.descend(c.rng.above)
+	case req.Reverse:
+		c.cur = rows.descend(nil)
+	case low:
+		c.cur = rows.ascend(c.rng.below)
+	default:
+		c.cur = rows.ascend(nil)
+	}
+	c.bounded = req.Reverse && low || !req.Reverse && high
+	return c
+}
+
+func (c *tableCursor) Next() (sqltype.Row, error) {
+	row := c.cur.next()
+	if row == nil {
+		return nil, nil
+	}
+	if c.bounded && (!c.reverse && c.rng.above(row) || c.reverse && c.rng.below(row)) {
+		return nil, nil
+	}
+	for i, p := range c.places {
+		c.out[i] = at(row, p)
+	}
+	return c.out, nil
+}
+
+func (c *tableCursor) Close() {}
+
+// Write does the changes of a statement in the session's transaction.
+func (r *source) Write(ctx context.Context, changes []tsql.Change) error {
+	return r.sess.write(ctx, r.t, changes)
+}
+
+// Defaults gives the DEFAULT of each column.
+func (r *source) Defaults() []sqltype.Value {
+	out := make([]sqltype.Value, len(r.t.columns))
+	for i, c := range r.t.columns {
+		out[i] = c.Default
+	}
+	return out
+}

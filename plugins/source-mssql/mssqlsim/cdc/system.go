@@ -1,0 +1,363 @@
+package cdc
+
+import (
+	"fmt"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
+)
+
+// productVersions are builds of the versions the simulator can be.
+var productVersions = map[Version]string{V2016: "13.0.6435.1", V2017: "14.0.3460.9", V2019: "15.0.4430.1", V2022: "16.0.4195.2", Azure: "12.0.2000.8"}
+
+var productNames = map[Version]string{V2016: "Microsoft SQL Server 2016 (SP3)", V2017: "Microsoft SQL Server 2017", V2019: "Microsoft SQL Server 2019", V2022: "Microsoft SQL Server 2022", Azure: "Microsoft SQL Azure"}
+
+// System gives functions of the server, the session and the catalog.
+func (s *Session) System(name string, a []sqltype.Value) (sqltype.Value, sqltype.Type, bool, error) {
+	arg := func(i int) sqltype.Value {
+		if i < len(a) {
+			return a[i]
+		}
+		return null
+	}
+	now := s.srv.clock.Now()
+	local := s.srv.local(now)
+	switch name {
+	case "@@SPID":
+		return num(int64(s.SPID)), sqltype.Of(sqltype.SmallInt), true, nil
+	case "@@SERVERNAME":
+		return text(s.srv.Name), sysname, true, nil
+	case "@@SERVICENAME":
+		return text("MSSQLSERVER"), sysname, true, nil
+	case "@@VERSION":
+		return text(fmt.Sprintf("%s - %s (X64), simulated by mssqlsim", productNames[s.srv.Version], productVersions[s.srv.Version])), sqltype.Str(sqltype.NVarChar, 300), true, nil
+	case "@@LANGUAGE":
+		return text("us_english"), sysname, true, nil
+	case "@@LOCK_TIMEOUT":
+		ms := int64(-1)
+		if s.wait >= 0 {
+			ms = int64(s.wait) / 1e6
+		}
+		return num(ms), integer, true, nil
+	case "@@OPTIONS":
+		return num(5496), integer, true, nil
+	case "@@MAX_PRECISION":
+		return num(38), sqltype.Of(sqltype.TinyInt), true, nil
+	case "@@MICROSOFTVERSION":
+		return num(0x10001077), integer, true, nil
+	case "@@DATEFIRST":
+		return num(7), sqltype.Of(sqltype.TinyInt), true, nil
+	case "SYSDATETIMEOFFSET":
+		return sqltype.FromTicksOffset(sqltype.TicksOf(now), int((local-sqltype.TicksOf(now))/sqltype.TicksPerMinute)), sqltype.Scaled(sqltype.DateTimeOffset, 7), true, nil
+	case "SYSDATETIME":
+		return sqltype.FromTicks(local), sqltype.Scaled(sqltype.DateTime2, 7), true, nil
+	case "SYSUTCDATETIME":
+		return sqltype.FromTicks(sqltype.TicksOf(now)), sqltype.Scaled(sqltype.DateTime2, 7), true, nil
+	case "GETDATE":
+		return sqltype.FromTicks(sqltype.DateTimeTicks(local)), sqltype.Of(sqltype.DateTime), true, nil
+	case "GETUTCDATE":
+		return sqltype.FromTicks(sqltype.DateTimeTicks(sqltype.TicksOf(now))), sqltype.Of(sqltype.DateTime), true, nil
+	case "CURRENT_TIMEZONE_ID": // SQL Server 2022, Azure SQL Database and Managed Instance
+		if s.srv.Version != V2022 && s.srv.Version != Azure {
+			return null, sysname, false, nil
+		}
+		return text(s.srv.Zone), sqltype.Str(sqltype.VarChar, 128), true, nil
+	case "SUSER_SNAME", "SUSER_NAME", "ORIGINAL_LOGIN", "SYSTEM_USER", "SYSTEMUSER":
+		return text(s.login.Name), sysname, true, nil
+	case "USER_NAME", "CURRENT_USER", "SESSION_USER", "USER", "CURRENTUSER", "SESSIONUSER":
+		if s.login.Admin {
+			return text("dbo"), sysname, true, nil
+		}
+		return text(s.login.Name), sysname, true, nil
+	case "NEWID":
+		return sqltype.FromGUID(newGUID()), sqltype.Of(sqltype.UniqueIdentifier), true, nil
+	case "XACT_STATE":
+		return num(int64(min(s.nesting, 1))), sqltype.Of(sqltype.SmallInt), true, nil
+	case "APP_NAME", "HOST_NAME":
+		return text(""), sysname, true, nil
+	case "DB_NAME":
+		if len(a) == 0 {
+			return text(s.db.Name), sysname, true, nil
+		}
+		for _, db := range s.srv.databases() {
+			if v, err := sqltype.Convert(a[0], sysname, integer, 0); err == nil && !v.IsNull() && int64(db.ID) == v.Int() {
+				return text(db.Name), sysname, true, nil
+			}
+		}
+		return null, sysname, true, nil
+	case "DB_ID":
+		t := sqltype.Of(sqltype.SmallInt)
+		if len(a) == 0 {
+			return num(int64(s.db.ID)), t, true, nil
+		}
+		if db := s.srv.Find(arg(0).Str()); db != nil && !arg(0).IsNull() {
+			return num(int64(db.ID)), t, true, nil
+		}
+		return null, t, true, nil
+	case "SERVERPROPERTY":
+		v, err := s.property(arg(0))
+		return v, sqltype.Str(sqltype.NVarChar, 128), true, err
+	}
+	return s.catalogFunction(name, a, arg)
+}
+
+// property is SERVERPROPERTY. It answers text, where a server answers sql_variant: clients cast it.
+func (s *Session) property(name sqltype.Value) (sqltype.Value, error) {
+	v := productVersions[s.srv.Version]
+	var major int
+	if _, err := fmt.Sscanf(v, "%d.", &major); err != nil {
+		return null, err
+	}
+	edition := "3"
+	if s.srv.Version == Azure {
+		edition = "5"
+	}
+	switch lower(name.Str()) {
+	case "productversion":
+		return text(v), nil
+	case "productmajorversion":
+		return text(fmt.Sprint(major)), nil
+	case "productlevel":
+		return text("RTM"), nil
+	case "edition":
+		if s.srv.Version == Azure {
+			return text("SQL Azure"), nil
+		}
+		return text("Developer Edition (64-bit)"), nil
+	case "engineedition":
+		return text(edition), nil
+	case "servername", "machinename", "computernamephysicalnetbios":
+		return text(s.srv.Name), nil
+	case "collation":
+		return text(sqltype.DefaultCollation), nil
+	case "ishadrenabled", "isclustered", "isintegratedsecurityonly", "isxtpsupported":
+		return text("0"), nil
+	case "instancename":
+		return null, nil
+	}
+	return null, nil
+}
+
+// catalogFunction answers OBJECT_ID and its like.
+func (s *Session) catalogFunction(name string, a []sqltype.Value, arg func(int) sqltype.Value) (sqltype.Value, sqltype.Type, bool, error) {
+	db := s.db
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	id := int64(-1)
+	if v, err := sqltype.Convert(arg(0), sysname, sqltype.Of(sqltype.BigInt), 0); err == nil && !v.IsNull() {
+		id = v.Int()
+	}
+	switch name {
+	case "OBJECT_ID":
+		if arg(0).IsNull() {
+			return null, integer, true, nil
+		}
+		parts := nameParts(arg(0).Str())
+		obj, schema := parts[len(parts)-1], "dbo"
+		if len(parts) > 1 && parts[len(parts)-2] != "" {
+			schema = parts[len(parts)-2]
+		}
+		for _, o := range s.objects(db) {
+			if sqltype.EqualName(o.name, obj) && sqltype.EqualName(o.schema, schema) {
+				return num(int64(o.id)), integer, true, nil
+			}
+		}
+		return null, integer, true, nil
+	case "OBJECT_NAME", "OBJECT_SCHEMA_NAME":
+		for _, o := range s.objects(db) {
+			if int64(o.id) == id {
+				if name == "OBJECT_NAME" {
+					return text(o.name), sysname, true, nil
+				}
+				return text(o.schema), sysname, true, nil
+			}
+		}
+		return null, sysname, true, nil
+	case "SCHEMA_ID":
+		want := arg(0).Str()
+		if len(a) == 0 {
+			want = "dbo"
+		}
+		if k, ok := db.schemaID(want); ok {
+			return num(int64(k)), integer, true, nil
+		}
+		return null, integer, true, nil
+	case "SCHEMA_NAME":
+		if len(a) == 0 {
+			return text("dbo"), sysname, true, nil
+		}
+		for _, n := range db.allSchemas() {
+			if k, _ := db.schemaID(n); int64(k) == id {
+				return text(n), sysname, true, nil
+			}
+		}
+		return null, sysname, true, nil
+	case "HAS_PERMS_BY_NAME":
+		return s.hasPerms(db, arg(0), arg(1), arg(2)), integer, true, nil
+	}
+	return null, sqltype.Type{}, false, nil
+}
+
+// hasPerms is HAS_PERMS_BY_NAME for SELECT on objects and for what a connection needs.
+func (s *Session) hasPerms(db *Database, securable, class, perm sqltype.Value) sqltype.Value {
+	if s.login.Admin {
+		return num(1)
+	}
+	if !sqltype.EqualName(class.Str(), "OBJECT") {
+		return num(0)
+	}
+	parts := nameParts(securable.Str())
+	name := parts[len(parts)-1]
+	if len(parts) > 1 {
+		name = parts[len(parts)-2] + "." + name
+	}
+	known := false
+	for _, o := range s.everyObject(db) {
+		known = known || sqltype.EqualName(grantKey(db.Name, name), grantKey(db.Name, o.schema+"."+o.name))
+	}
+	if !known {
+		return null // the securable does not exist, or the login may not see it
+	}
+	whole, _ := s.login.may(db, name)
+	return flag(whole && (sqltype.EqualName(perm.Str(), "SELECT") || sqltype.EqualName(perm.Str(), "ANY")))
+}
+
+// object is a table as the catalog shows it.
+type object struct {
+	id      int32
+	name    string
+	schema  string
+	created int64
+	table   *Table
+	in      *Instance
+}
+
+// everyObject lists the tables and change tables of a database.
+func (s *Session) everyObject(db *Database) (out []object) {
+	for _, t := range db.tables {
+		out = append(out, object{id: t.ID, name: t.Name, schema: t.Schema, created: t.created, table: t})
+		for _, in := range t.inst {
+			out = append(out, object{id: in.ID, name: in.Name + "_CT", schema: "cdc", created: in.at, table: t, in: in})
+		}
+	}
+	return out
+}
+
+// objects lists what the login may see: metadata shows objects on which it has a permission
+// (Microsoft: Metadata visibility configuration).
+func (s *Session) objects(db *Database) (out []object) {
+	for _, o := range s.everyObject(db) {
+		whole, cols := s.login.may(db, o.schema+"."+o.name)
+		if whole || len(cols) > 0 {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+func (db *Database) allSchemas() []string {
+	out := append([]string(nil), db.schemas...)
+	out = append(out, "sys")
+	if db.enabled {
+		out = append(out, "cdc")
+	}
+	return out
+}
+
+func (db *Database) schemaID(name string) (int32, bool) {
+	switch lower(name) {
+	case "sys":
+		return 4, true
+	case "cdc":
+		return 5, db.enabled
+	}
+	for i, n := range db.schemas {
+		if sqltype.EqualName(n, name) {
+			if i == 0 {
+				return 1, true
+			}
+			return int32(5 + i), true
+		}
+	}
+	return 0, false
+}
+
+// CreateTable, AlterTable, DropTable, CreateSchema and Truncate are the statements of those names.
+
+// CreateTable makes a table.
+func (s *Session) CreateTable(def tsql.TableDef) error {
+	db, err := s.ddl(def.Name)
+	if err != nil {
+		return err
+	}
+	return db.CreateTable(def)
+}
+
+// ddl checks that the session may change the shape of a database. Such statements are not part of a transaction here.
+func (s *Session) ddl(n tsql.Name) (*Database, error) {
+	if !s.login.Admin {
+		return nil, sqltype.Errorf(262, "CREATE TABLE permission denied in database '%s'.", s.db.Name)
+	}
+	if s.tx != nil {
+		return nil, sqltype.Unsupported("changing the shape of tables inside a transaction")
+	}
+	return s.at(n)
+}
+
+// AlterTable changes a table.
+func (s *Session) AlterTable(n tsql.Name, a tsql.Alter, sql string) error {
+	db, err := s.ddl(n)
+	if err != nil {
+		return err
+	}
+	return db.Alter(qualified(n), a, sql, LSN{})
+}
+
+func qualified(n tsql.Name) string {
+	if n.Schema == "" {
+		return "dbo." + n.Object
+	}
+	return n.Schema + "." + n.Object
+}
+
+// DropTable removes a table.
+func (s *Session) DropTable(n tsql.Name, ifExists bool) error {
+	db, err := s.ddl(n)
+	if err != nil {
+		return err
+	}
+	if err := db.DropTable(qualified(n)); err != nil && !ifExists {
+		return err
+	}
+	return nil
+}
+
+// CreateSchema makes a schema in the current database.
+func (s *Session) CreateSchema(name string) error {
+	db, err := s.ddl(tsql.Name{})
+	if err != nil {
+		return err
+	}
+	return db.CreateSchema(name)
+}
+
+// Truncate empties a table that is not captured.
+func (s *Session) Truncate(n tsql.Name) error {
+	db, err := s.ddl(n)
+	if err != nil {
+		return err
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	t, err := db.tableNamed(qualified(n))
+	if err != nil {
+		return sqltype.Errorf(4701, "Cannot find the object \"%s\" because it does not exist or you do not have permissions.", n.Object)
+	}
+	if len(t.inst) > 0 {
+		return sqltype.Errorf(4711, "Cannot truncate table '%s' because it is published for replication or enabled for Change Data Capture.", n.Object)
+	}
+	t.rows = newTree(t.compareKeys())
+	return nil
+}
+
+var _ tsql.Session = (*Session)(nil)

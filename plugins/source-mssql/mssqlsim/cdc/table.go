@@ -1,0 +1,218 @@
+package cdc
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
+)
+
+// Table is a user table. Rows are held with a place for every column the table ever had: the place is the column's
+// id, which is never used again, and place 0 holds the row's number in tables without a key. All fields are guarded by
+// the database's lock.
+type Table struct {
+	db       *Database
+	ID       int32
+	Schema   string
+	Name     string
+	KeyName  string
+	columns  []*column
+	lastID   int   // id of the newest column
+	key      []int // column ids
+	rows     *tree // the committed version
+	rowNum   int64
+	identity int64
+	locks    map[string]*Tx
+	inst     []*Instance
+	hooks    []func() error
+	created  int64 // ticks
+}
+
+type column struct {
+	tsql.ColumnDef
+	id int
+}
+
+// at gives the value of a column; rows older than the column do not have it.
+func at(row sqltype.Row, id int) sqltype.Value {
+	if id < len(row) {
+		return row[id]
+	}
+	return sqltype.Value{}
+}
+
+// FullName gives schema and name.
+func (t *Table) FullName() string { return t.Schema + "." + t.Name }
+
+func (db *Database) newTable(def tsql.TableDef) (*Table, error) {
+	t := &Table{db: db, Schema: def.Name.Schema, Name: def.Name.Object, KeyName: def.KeyName, locks: map[string]*Tx{}}
+	if len(def.Columns) == 0 {
+		return nil, fmt.Errorf("table %s has no columns", t.FullName())
+	}
+	seen := map[string]bool{}
+	for _, d := range def.Columns {
+		if seen[strings.ToLower(d.Name)] {
+			return nil, sqltype.Errorf(2705, "Column names in each table must be unique. Column name '%s' in table '%s' is specified more than once.", d.Name, t.FullName())
+		}
+		seen[strings.ToLower(d.Name)] = true
+		t.addColumn(d)
+	}
+	for _, k := range def.Key {
+		c := t.column(k)
+		if c == nil {
+			return nil, sqltype.Errorf(1911, "Column name '%s' does not exist in the target table or view.", k)
+		}
+		c.Nullable = false
+		t.key = append(t.key, c.id)
+	}
+	if t.KeyName == "" && t.key != nil {
+		t.KeyName = "PK_" + t.Name
+	}
+	t.rows = newTree(t.compareKeys())
+	return t, nil
+}
+
+func (t *Table) addColumn(d tsql.ColumnDef) *column {
+	t.lastID++
+	c := &column{ColumnDef: d, id: t.lastID}
+	t.columns = append(t.columns, c)
+	return c
+}
+
+func (t *Table) column(name string) *column {
+	for _, c := range t.columns {
+		if sqltype.EqualName(c.Name, name) {
+			return c
+		}
+	}
+	return nil
+}
+
+func (t *Table) byID(id int) *column {
+	for _, c := range t.columns {
+		if c.id == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// keyPlaces gives the places of a row that identify it.
+func (t *Table) keyPlaces() []int {
+	if t.key == nil {
+		return []int{0}
+	}
+	return t.key
+}
+
+func (t *Table) keyTypes() (types []sqltype.Type) {
+	for _, id := range t.keyPlaces() {
+		if id == 0 {
+			types = append(types, sqltype.Of(sqltype.BigInt))
+		} else {
+			types = append(types, t.byID(id).Type)
+		}
+	}
+	return types
+}
+
+func (t *Table) compareKeys() func(a, b sqltype.Row) int {
+	places := t.keyPlaces()
+	cmps := make([]func(a, b *sqltype.Value) int, len(places))
+	for i, k := range t.keyTypes() {
+		cmps[i] = sqltype.Comparer(k)
+	}
+	if len(places) == 1 {
+		p, cmp := places[0], cmps[0]
+		return func(a, b sqltype.Row) int { return cmp(&a[p], &b[p]) }
+	}
+	return func(a, b sqltype.Row) int {
+		for i, p := range places {
+			if c := cmps[i](&a[p], &b[p]); c != 0 {
+				return c
+			}
+		}
+		return 0
+	}
+}
+
+// lockKey gives the name of a row's lock.
+func (t *Table) lockKey(row sqltype.Row) string {
+	var b []byte
+	types := t.keyTypes()
+	for i, p := range t.keyPlaces() {
+		b = row[p].AppendKey(b, types[i])
+	}
+	return string(b)
+}
+
+// stored gives a row of the table from values in column order.
+func (t *Table) stored(row sqltype.Row, rowNum int64) sqltype.Row {
+	out := make(sqltype.Row, t.lastID+1)
+	if t.key == nil {
+		out[0] = sqltype.FromInt(rowNum)
+	}
+	for i, c := range t.columns {
+		out[c.id] = row[i]
+	}
+	return out
+}
+
+// visible gives the values of a stored row in column order.
+func (t *Table) visible(row sqltype.Row) sqltype.Row {
+	out := make(sqltype.Row, len(t.columns))
+	for i, c := range t.columns {
+		out[i] = at(row, c.id)
+	}
+	return out
+}
+
+func (t *Table) describe() []tsql.Column {
+	cols := make([]tsql.Column, len(t.columns))
+	for i, c := range t.columns {
+		cols[i] = c.Column
+	}
+	return cols
+}
+
+// duplicate is the error of a key that is already there.
+func (t *Table) duplicate(row sqltype.Row) error {
+	var vals []string
+	types := t.keyTypes()
+	for i, p := range t.keyPlaces() {
+		s, err := sqltype.Format(row[p], types[i], 0)
+		if err != nil || row[p].IsNull() {
+			s = "<NULL>"
+		}
+		vals = append(vals, s)
+	}
+	return sqltype.Errorf(2627, "Violation of PRIMARY KEY constraint '%s'. Cannot insert duplicate key in object '%s'. The duplicate key value is (%s).", t.KeyName, t.FullName(), strings.Join(vals, ", "))
+}
+
+// fill completes a row that will be stored: identity, computed columns, rowversion; and checks NULLs.
+func (t *Table) fill(row sqltype.Row, insert bool) error {
+	for i, c := range t.columns {
+		switch {
+		case c.Identity && insert && row[i].IsNull():
+			t.identity++
+			row[i] = sqltype.FromInt(t.identity)
+		case c.Type.Kind == sqltype.RowVersion:
+			row[i] = sqltype.FromBytes(t.db.nextRowVersion())
+		case c.Compute != nil:
+			v, err := c.Compute(row)
+			if err != nil {
+				return err
+			}
+			row[i] = v
+		}
+		if !c.Nullable && row[i].IsNull() {
+			verb := "UPDATE"
+			if insert {
+				verb = "INSERT"
+			}
+			return sqltype.Errorf(515, "Cannot insert the value NULL into column '%s', table '%s.%s'; column does not allow nulls. %s fails.", c.Name, t.db.Name, t.FullName(), verb)
+		}
+	}
+	return nil
+}

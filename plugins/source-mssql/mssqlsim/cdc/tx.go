@@ -1,0 +1,339 @@
+package cdc
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
+)
+
+// Tx is a transaction of one database. Its rows are its own until it commits; then they become one commit of the log.
+type Tx struct {
+	db    *Database
+	began time.Time
+	ops   []op
+	own   map[*Table]*version
+	locks []rowLock
+	saved []savepoint
+	// waits is the transaction this one waits for, to find deadlocks
+	waits *Tx
+	// pairs makes updates of a key one pair of operations 3 and 4; a server writes 1 and 2.
+	pairs bool
+	// at holds the commit's LSN and time when they are given, as in a replay
+	lsn  LSN
+	time time.Time
+	// snapshot holds the versions a SNAPSHOT transaction sees
+	snapshot map[*Table]*tree
+	done     bool
+}
+
+// op is one change of the log. n is its number in the transaction: its __$seqval is the commit's LSN plus n.
+type op struct {
+	table    *Table
+	old, new sqltype.Row // stored form
+	n        int
+}
+
+// version is a transaction's own version of a table: base with the transaction's changes.
+type version struct {
+	base *tree
+	rows *tree
+}
+
+type rowLock struct {
+	table *Table
+	key   string
+}
+
+type savepoint struct {
+	name string
+	ops  int
+}
+
+// errStale tells that a row changed between a statement's scan and its write; the statement is run again.
+var errStale = tsql.ErrStale
+
+func (db *Database) begin() *Tx {
+	return &Tx{db: db, began: db.srv.clock.Now(), own: map[*Table]*version{}}
+}
+
+// rows gives the version of a table the transaction sees. The database's lock is held.
+func (tx *Tx) rows(t *Table) *tree {
+	if tx == nil {
+		return t.rows
+	}
+	if tx.snapshot != nil {
+		if v := tx.own[t]; v != nil {
+			return v.rows
+		}
+		if r := tx.snapshot[t]; r != nil {
+			return r
+		}
+		return t.rows
+	}
+	v := tx.own[t]
+	if v == nil {
+		return t.rows
+	}
+	if v.base != t.rows { // others have committed
+		tx.rebase(t, v)
+	}
+	return v.rows
+}
+
+func (tx *Tx) rebase(t *Table, v *version) {
+	v.base, v.rows = t.rows, t.rows.clone()
+	for _, o := range tx.ops {
+		if o.table == t {
+			apply(v.rows, o)
+		}
+	}
+}
+
+func apply(rows *tree, o op) {
+	if o.old != nil && (o.new == nil || rows.cmp(o.old, o.new) != 0) {
+		rows.delete(o.old)
+	}
+	if o.new != nil {
+		rows.set(o.new)
+	}
+}
+
+// mine gives the transaction's own version of a table.
+func (tx *Tx) mine(t *Table) *tree {
+	rows := tx.rows(t)
+	if v := tx.own[t]; v != nil {
+		return v.rows
+	}
+	v := &version{base: rows, rows: rows.clone()}
+	tx.own[t] = v
+	return v.rows
+}
+
+// write does the changes of one statement, all or nothing.
+func (tx *Tx) write(ctx context.Context, t *Table, changes []tsql.Change, wait lockWait) error {
+	db := tx.db
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	ops := make([]op, 0, len(changes))
+	for _, c := range changes {
+		o := op{table: t}
+		if c.Old != nil {
+			o.old = t.stored(c.Old, c.ID.Int())
+		}
+		if c.New != nil {
+			num := c.ID.Int()
+			if c.Old == nil && t.key == nil {
+				t.rowNum++
+				num = t.rowNum
+			}
+			if err := t.fill(c.New, c.Old == nil); err != nil {
+				return err
+			}
+			o.new = t.stored(c.New, num)
+		}
+		if o.old != nil && o.new != nil && sameRow(o.old, o.new) {
+			continue // nothing is logged for a row that stays as it is
+		}
+		ops = append(ops, o)
+	}
+	for _, o := range ops {
+		for _, row := range []sqltype.Row{o.old, o.new} {
+			if row == nil || t.key == nil && row != nil && o.old == nil {
+				continue
+			}
+			if err := tx.lock(ctx, t, t.lockKey(row), wait); err != nil {
+				return err
+			}
+		}
+	}
+	rows := tx.mine(t)
+	for _, o := range ops {
+		if o.old == nil {
+			continue
+		}
+		cur := rows.get(o.old)
+		if cur == nil || !sameRow(cur, o.old) {
+			if tx.snapshot != nil {
+				return sqltype.Errorf(3960, "Snapshot isolation transaction aborted due to update conflict. You cannot use snapshot isolation to access table '%s' directly or indirectly in database '%s' to update, delete, or insert the row that has been modified or deleted by another transaction. Retry the transaction or change the isolation level for the update/delete statement.", t.FullName(), db.Name)
+			}
+			return errStale
+		}
+	}
+	if err := place(t, rows, ops); err != nil {
+		tx.rebase(t, tx.own[t]) // without the changes
+		return err
+	}
+	tx.ops = append(tx.ops, ops...)
+	return nil
+}
+
+// place puts the changes into the transaction's version: first all old rows go, so that keys may move among them.
+func place(t *Table, rows *tree, ops []op) error {
+	moves := false
+	for _, o := range ops {
+		moves = moves || o.old != nil && o.new != nil && rows.cmp(o.old, o.new) != 0
+	}
+	if moves {
+		for _, o := range ops {
+			if o.old != nil {
+				rows.delete(o.old)
+			}
+		}
+	}
+	for _, o := range ops {
+		if o.new == nil {
+			rows.delete(o.old)
+			continue
+		}
+		if was := rows.set(o.new); was != nil && (o.old == nil || moves) {
+			return t.duplicate(o.new)
+		}
+	}
+	return nil
+}
+
+func sameRow(a, b sqltype.Row) bool {
+	for i := range max(len(a), len(b)) {
+		if !at(a, i).Same(at(b, i)) {
+			return false
+		}
+	}
+	return true
+}
+
+// lockWait is how long a statement waits for locks; negative is for ever.
+type lockWait time.Duration
+
+// lock takes the lock of a row. The database's lock is held, and given back while waiting.
+func (tx *Tx) lock(ctx context.Context, t *Table, key string, wait lockWait) error {
+	if err := tx.db.await(ctx, tx, wait, func() *Tx {
+		if o := t.locks[key]; o != tx {
+			return o
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	if t.locks[key] != tx {
+		t.locks[key] = tx
+		tx.locks = append(tx.locks, rowLock{t, key})
+	}
+	return nil
+}
+
+// errLockTimeout is what SQL Server answers when LOCK_TIMEOUT has passed.
+var errLockTimeout = &sqltype.Error{Number: 1222, State: 51, Class: 16, Message: "Lock request time out period exceeded."}
+
+// await waits until holder gives nil. The database's lock is held on entry and on return.
+func (db *Database) await(ctx context.Context, tx *Tx, wait lockWait, holder func() *Tx) error {
+	var timer *time.Timer
+	for {
+		o := holder()
+		if o == nil {
+			return nil
+		}
+		if tx != nil {
+			for h := o; h != nil; h = h.waits {
+				if h == tx {
+					return &sqltype.Error{Number: 1205, State: 45, Class: 13, Message: "Transaction was deadlocked on lock resources with another process and has been chosen as the deadlock victim. Rerun the transaction."}
+				}
+			}
+			tx.waits = o
+		}
+		if wait == 0 {
+			return errLockTimeout
+		}
+		var expired <-chan time.Time
+		if wait > 0 {
+			if timer == nil {
+				timer = time.NewTimer(time.Duration(wait))
+				defer timer.Stop()
+			}
+			expired = timer.C
+		}
+		freed := db.freed
+		db.mu.Unlock()
+		var err error
+		select {
+		case <-freed:
+		case <-expired:
+			err = errLockTimeout
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		db.mu.Lock()
+		if tx != nil {
+			tx.waits = nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// release gives all locks back and wakes those who wait. The database's lock is held.
+func (tx *Tx) release() {
+	for _, l := range tx.locks {
+		delete(l.table.locks, l.key)
+	}
+	if len(tx.locks) > 0 {
+		close(tx.db.freed)
+		tx.db.freed = make(chan struct{})
+	}
+	tx.locks, tx.done = nil, true
+}
+
+var errTxDone = errors.New("mssqlsim: the transaction has already ended")
+
+// rollback forgets everything.
+func (tx *Tx) rollback() {
+	tx.db.mu.Lock()
+	defer tx.db.mu.Unlock()
+	if !tx.done {
+		tx.release()
+	}
+}
+
+// save marks a savepoint.
+func (tx *Tx) save(name string) { tx.saved = append(tx.saved, savepoint{name, len(tx.ops)}) }
+
+// undo goes back to a savepoint; locks stay, as on a server.
+func (tx *Tx) undo(name string) bool {
+	for i := len(tx.saved) - 1; i >= 0; i-- {
+		if !sqltype.EqualName(tx.saved[i].name, name) {
+			continue
+		}
+		tx.ops = tx.ops[:tx.saved[i].ops]
+		tx.saved = tx.saved[:i+1]
+		tx.own = map[*Table]*version{}
+		tx.db.mu.Lock()
+		defer tx.db.mu.Unlock()
+		for _, o := range tx.ops {
+			apply(tx.mine(o.table), o)
+		}
+		return true
+	}
+	return false
+}
+
+// commit publishes the transaction's rows and writes its log record.
+func (tx *Tx) commit() (LSN, error) {
+	db := tx.db
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if tx.done {
+		return LSN{}, errTxDone
+	}
+	for t, v := range tx.own {
+		if v.base != t.rows {
+			tx.rebase(t, v)
+		}
+		t.rows = v.rows
+	}
+	lsn, err := db.log(tx)
+	tx.release()
+	return lsn, err
+}

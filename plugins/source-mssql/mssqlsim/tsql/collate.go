@@ -1,0 +1,150 @@
+package tsql
+
+import (
+	"regexp"
+	"strings"
+)
+
+// The parser (teesql v1.1.0) misreads "x COLLATE y" inside CAST and before a comparison, sometimes without an error,
+// and takes TYPE for a keyword. Both are rewritten here before it sees them; COLLATE in column definitions is left alone.
+
+var (
+	definesTable = regexp.MustCompile(`(?i)\b(create|alter)\s+table\b|\btable\s*\(`)
+	collateWord  = regexp.MustCompile(`(?i)\bcollate\b`)
+)
+
+// rewrite turns "operand COLLATE name" into a call the binder knows.
+func rewrite(sql string) string {
+	if !collateWord.MatchString(sql) || definesTable.MatchString(sql) {
+		return quoteType(sql)
+	}
+	toks := tokens(sql)
+	var out []string
+	for i := 0; i < len(toks); i++ {
+		if !strings.EqualFold(toks[i].text, "collate") {
+			out = append(out, toks[i].text)
+			continue
+		}
+		j := i + 1
+		for j < len(toks) && toks[j].blank {
+			j++
+		}
+		start := operand(out)
+		if j >= len(toks) || start < 0 {
+			out = append(out, toks[i].text)
+			continue
+		}
+		call := "MSSQLSIM_COLLATE(" + strings.TrimSpace(strings.Join(out[start:], "")) + ", '" + toks[j].text + "')"
+		out = append(out[:start], call)
+		i = j
+	}
+	return quoteType(strings.Join(out, ""))
+}
+
+type token struct {
+	text  string
+	blank bool
+}
+
+// tokens cuts a statement into words, texts, quoted names, comments, blanks and single characters.
+func tokens(sql string) (out []token) {
+	until := func(i int, end string) int {
+		k := strings.Index(sql[i:], end)
+		if k < 0 {
+			return len(sql)
+		}
+		return i + k + len(end)
+	}
+	for i := 0; i < len(sql); {
+		j := i + 1
+		blank := false
+		switch c := sql[i]; {
+		case c == '\'' || c == '"':
+			j = until(j, string(c))
+			for j < len(sql) && sql[j] == c {
+				j = until(j+1, string(c))
+			}
+		case c == '[':
+			j = until(j, "]")
+			for j < len(sql) && sql[j] == ']' {
+				j = until(j+1, "]")
+			}
+		case strings.HasPrefix(sql[i:], "--"):
+			j, blank = until(i, "\n"), true
+		case strings.HasPrefix(sql[i:], "/*"):
+			j, blank = until(i, "*/"), true
+		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
+			for j < len(sql) && strings.IndexByte(" \t\r\n", sql[j]) >= 0 {
+				j++
+			}
+			blank = true
+		case wordByte(c):
+			for j < len(sql) && wordByte(sql[j]) {
+				j++
+			}
+		}
+		out = append(out, token{sql[i:j], blank})
+		i = j
+	}
+	return out
+}
+
+func wordByte(c byte) bool {
+	return c == '_' || c == '@' || c == '#' || c == '$' || c >= 0x80 || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+}
+
+// operand finds where the operand begins that ends a list of tokens: a variable, a text, a name with its parts, or
+// parentheses with the function before them.
+func operand(out []string) int {
+	i := len(out) - 1
+	for i >= 0 && strings.TrimSpace(out[i]) == "" {
+		i--
+	}
+	if i < 0 {
+		return -1
+	}
+	name := func(s string) bool { return wordByte(s[0]) || s[0] == '[' }
+	if out[i] == ")" {
+		depth := 0
+		for ; i >= 0; i-- {
+			if out[i] == ")" {
+				depth++
+			} else if out[i] == "(" {
+				if depth--; depth == 0 {
+					break
+				}
+			}
+		}
+		if i < 0 {
+			return -1
+		}
+		if i > 0 && name(out[i-1]) {
+			i--
+		}
+	}
+	for i >= 2 && out[i-1] == "." && name(out[i-2]) {
+		i -= 2
+	}
+	if i > 0 && (out[i-1] == "N" || out[i-1] == "n") && out[i][0] == '\'' {
+		i--
+	}
+	return i
+}
+
+var typeWord = regexp.MustCompile(`([\s,.(])(?i:type)([\s,)]|$)`)
+
+// quoteType puts brackets round the bare column name TYPE.
+func quoteType(sql string) string {
+	if !typeWord.MatchString(sql) || strings.Contains(strings.ToUpper(sql), "CREATE TYPE") {
+		return sql
+	}
+	var b strings.Builder
+	for _, t := range tokens(sql) {
+		if strings.EqualFold(t.text, "type") {
+			b.WriteString("[" + t.text + "]")
+			continue
+		}
+		b.WriteString(t.text)
+	}
+	return b.String()
+}

@@ -1,0 +1,272 @@
+package tsql
+
+import (
+	"context"
+	"strings"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/sqlc-dev/teesql/ast"
+)
+
+func (x *executor) execute(s *ast.ExecuteStatement) error {
+	if len(s.Options) > 0 {
+		return sqltype.Unsupported("WITH of EXECUTE")
+	}
+	spec := s.ExecuteSpecification
+	if l, ok := spec.ExecutableEntity.(*ast.ExecutableStringList); ok {
+		return x.executeText(l)
+	}
+	if p, ok := spec.ExecutableEntity.(*ast.ExecutableProcedureReference); ok && p.ProcedureReference.ProcedureReference != nil {
+		n := objectName(p.ProcedureReference.ProcedureReference.Name)
+		if sqltype.EqualName(n.Object, "sp_executesql") {
+			return x.executeSQL(p)
+		}
+	}
+	return x.scoped(true, func(b *binder) error {
+		rows, err := x.call(b, spec)
+		if err != nil {
+			return err
+		}
+		if spec.Variable != nil {
+			v := b.variable(spec.Variable.Name)
+			if v.val, err = sqltype.Convert(sqltype.FromInt(0), sqltype.Of(sqltype.Int), v.typ, 0); err != nil {
+				return err
+			}
+		}
+		return sendRows(x.out, rows)
+	})
+}
+
+func sendRows(out Output, rows *Rows) error {
+	if rows == nil {
+		return nil
+	}
+	if err := out.Columns(rows.Cols); err != nil {
+		return err
+	}
+	for _, row := range rows.Data {
+		if err := out.Row(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Call runs a procedure by name, as an RPC names it. Unnamed arguments count by position.
+func Call(ctx context.Context, sess Session, n Name, args []*Argument, out Output) error {
+	x := &executor{ctx: ctx, sess: sess, out: out, batch: &batch{}}
+	return x.scoped(true, func(b *binder) error {
+		p, err := sess.Procedure(n)
+		if err != nil {
+			return err
+		}
+		if p == nil {
+			return sqltype.Errorf(2812, "Could not find stored procedure '%s'.", n)
+		}
+		vals, err := bindArguments(p, n, args)
+		if err != nil {
+			return err
+		}
+		rows, err := p.Call(ctx, vals)
+		if err != nil {
+			return err
+		}
+		return sendRows(out, rows)
+	})
+}
+
+func bindArguments(p *Procedure, n Name, args []*Argument) (map[string]sqltype.Value, error) {
+	vals := map[string]sqltype.Value{}
+	for i, a := range args {
+		var param *Param
+		if a.Name == "" {
+			if i >= len(p.Params) {
+				return nil, sqltype.Errorf(8144, "Procedure or function %s has too many arguments specified.", n)
+			}
+			param = &p.Params[i]
+		} else {
+			for j := range p.Params {
+				if sqltype.EqualName(p.Params[j].Name, a.Name) {
+					param = &p.Params[j]
+				}
+			}
+			if param == nil {
+				return nil, sqltype.Errorf(8145, "%s is not a parameter for procedure %s.", a.Name, n.Object)
+			}
+		}
+		v, err := sqltype.Convert(a.Value, a.Type, param.Type, 0)
+		if err != nil {
+			return nil, err
+		}
+		vals[param.Name] = v
+	}
+	for _, param := range p.Params {
+		if _, ok := vals[param.Name]; !ok && !param.Optional {
+			return nil, sqltype.Errorf(201, "Procedure or function '%s' expects parameter '%s', which was not supplied.", n.Object, param.Name)
+		}
+	}
+	return vals, nil
+}
+
+// call runs EXEC of a procedure.
+func (x *executor) call(b *binder, spec *ast.ExecuteSpecification) (*Rows, error) {
+	if spec.LinkedServer != nil || spec.ExecuteContext != nil {
+		unsupported("EXECUTE AT and AS")
+	}
+	e, ok := spec.ExecutableEntity.(*ast.ExecutableProcedureReference)
+	if !ok {
+		unsupported("EXECUTE of %s", nodeName(spec.ExecutableEntity))
+	}
+	if e.ProcedureReference.ProcedureReference == nil {
+		unsupported("EXECUTE of a variable")
+	}
+	n := objectName(e.ProcedureReference.ProcedureReference.Name)
+	p, err := b.sess.Procedure(n)
+	if err != nil {
+		return nil, err
+	}
+	if p == nil {
+		return nil, sqltype.Errorf(2812, "Could not find stored procedure '%s'.", n)
+	}
+	vals, err := bindArguments(p, n, b.arguments(e.Parameters))
+	if err != nil {
+		return nil, err
+	}
+	return p.Call(b.ctx, vals)
+}
+
+func (b *binder) arguments(ps []*ast.ExecuteParameter) (out []*Argument) {
+	for _, p := range ps {
+		a := &Argument{Type: sqltype.SysName}
+		if p.Variable != nil {
+			a.Name = p.Variable.Name
+		}
+		switch v := p.ParameterValue.(type) {
+		case *ast.DefaultLiteral:
+			continue
+		case *ast.IdentifierLiteral: // a bare word is a text here
+			a.Value = sqltype.FromString(v.Value)
+		case *ast.ColumnReferenceExpression:
+			a.Value = sqltype.FromString(columnText(v))
+		default:
+			e := b.expr(v, nil)
+			a.Type, a.Value = e.typ, e.eval(&frame{})
+			if b.err != nil {
+				fail(b.takeErr())
+			}
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// nested runs text with variables of its own.
+func (x *executor) nested(sql string, vars map[string]*variable) error {
+	outer := x.batch
+	inner := *outer
+	inner.vars, inner.tables = vars, map[string]*tableVar{}
+	x.batch = &inner
+	defer func() {
+		outer.rowCount, outer.implicit = inner.rowCount, inner.implicit
+		x.batch = outer
+	}()
+	_, err := x.text(sql)
+	return err
+}
+
+func (x *executor) executeText(l *ast.ExecutableStringList) error {
+	var sql strings.Builder
+	err := x.plain(func(b *binder) {
+		if len(l.Parameters) > 0 {
+			unsupported("parameters of EXECUTE of a text")
+		}
+		for _, s := range l.Strings {
+			sql.WriteString(b.valueOf(s, sqltype.Str(sqltype.NVarChar, sqltype.Max)).Str())
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return x.nested(sql.String(), map[string]*variable{})
+}
+
+// executeSQL is EXEC sp_executesql @statement, @params, values.
+func (x *executor) executeSQL(e *ast.ExecutableProcedureReference) error {
+	vars := map[string]*variable{}
+	var names []string
+	var sql string
+	back := map[string]string{} // inner to outer output variables
+	err := x.plain(func(b *binder) {
+		args := b.arguments(e.Parameters)
+		if len(args) == 0 {
+			failf(201, "Procedure or function 'sp_executesql' expects parameter '@statement', which was not supplied.")
+		}
+		sql = args[0].Value.Str()
+		if len(args) > 1 {
+			names = b.declared(args[1].Value.Str(), vars)
+		}
+		for i, a := range args[min(2, len(args)):] {
+			n := lower(a.Name)
+			if n == "" && i < len(names) {
+				n = names[i]
+			}
+			v := vars[n]
+			if v == nil {
+				failf(8145, "%s is not a parameter for procedure sp_executesql.", a.Name)
+			}
+			w, err := sqltype.Convert(a.Value, a.Type, v.typ, 0)
+			if err != nil {
+				fail(err)
+			}
+			v.val = w
+			p := e.Parameters[i+2]
+			if o, ok := p.ParameterValue.(*ast.VariableReference); ok && p.IsOutput {
+				back[n] = o.Name
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if err := x.nested(sql, vars); err != nil {
+		return err
+	}
+	return x.plain(func(b *binder) {
+		for in, o := range back {
+			v := b.variable(o)
+			w, err := sqltype.Convert(vars[in].val, vars[in].typ, v.typ, 0)
+			if err != nil {
+				fail(err)
+			}
+			v.val = w
+		}
+	})
+}
+
+// declared reads a list of parameter declarations.
+func (b *binder) declared(text string, vars map[string]*variable) (names []string) {
+	var clean []string
+	for _, t := range tokens(text) {
+		if !strings.EqualFold(t.text, "output") && !strings.EqualFold(t.text, "out") {
+			clean = append(clean, t.text)
+		}
+	}
+	text = strings.TrimSpace(strings.Join(clean, ""))
+	if text == "" {
+		return nil
+	}
+	sc, err := parse(b.ctx, "DECLARE "+text)
+	if err != nil {
+		fail(err)
+	}
+	d, ok := sc.Batches[0].Statements[0].(*ast.DeclareVariableStatement)
+	if !ok {
+		failf(102, "Incorrect syntax near '%s'.", text)
+	}
+	for _, v := range d.Declarations {
+		n := lower(v.VariableName.Value)
+		names = append(names, n)
+		vars[n] = &variable{typ: b.dataType(v.DataType, 1)}
+	}
+	return names
+}

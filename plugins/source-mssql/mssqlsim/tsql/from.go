@@ -1,0 +1,302 @@
+package tsql
+
+import (
+	"strings"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/sqlc-dev/teesql/ast"
+)
+
+// source is a table reference after its names are declared and before its plan is made.
+type source struct {
+	ref     *tableRef
+	refs    []*tableRef // all below it
+	mask    uint64
+	leaf    node
+	kind    string // "", inner, left, apply, outerapply
+	left    *source
+	right   *source
+	on      ast.BooleanExpression
+	lateral bool // reads the rows before it
+}
+
+// declare makes the names of a table reference known to the scope.
+func (b *binder) declare(ref ast.TableReference, sc *scope, applied bool) *source {
+	leaf := func(t *tableRef, n node) *source {
+		return &source{ref: t, refs: []*tableRef{t}, mask: 1 << t.idx, leaf: n, lateral: applied}
+	}
+	switch x := ref.(type) {
+	case *ast.NamedTableReference:
+		return b.declareNamed(x, sc, leaf)
+	case *ast.VariableTableReference:
+		tv := b.tables[strings.ToLower(x.Variable.Name)]
+		if tv == nil {
+			failf(1087, "Must declare the table variable \"%s\".", x.Variable.Name)
+		}
+		alias := ident(x.Alias)
+		if alias == "" {
+			alias = x.Variable.Name
+		}
+		t := sc.add(alias, "", tv.Columns(), true)
+		return leaf(t, &scanNode{run: b.run, rel: tv, ref: t})
+	case *ast.QueryDerivedTable:
+		outer := sc.outer
+		if applied {
+			outer = sc
+		}
+		p := b.query(x.QueryExpression, outer)
+		t := sc.add(ident(x.Alias), "", renamed(p.columns(), x.Columns, ident(x.Alias)), false)
+		return leaf(t, &derivedNode{plan: p, ref: t, applied: applied})
+	case *ast.InlineDerivedTable:
+		return b.declareValues(x, sc, leaf)
+	case *ast.SchemaObjectFunctionTableReference:
+		fn, err := b.sess.TableFunction(objectName(x.SchemaObject))
+		if err != nil {
+			fail(err)
+		}
+		if fn == nil {
+			failf(208, "Invalid object name '%s'.", objectName(x.SchemaObject))
+		}
+		if len(x.Parameters) != len(fn.Params) {
+			failf(313, "An insufficient number of arguments were supplied for the procedure or function %s.", objectName(x.SchemaObject))
+		}
+		args := b.exprs(x.Parameters, sc)
+		for i := range args {
+			args[i] = b.cast(args[i], fn.Params[i], 0)
+		}
+		alias := ident(x.Alias)
+		if alias == "" {
+			alias = ident(x.SchemaObject.BaseIdentifier)
+		}
+		t := sc.add(alias, "", renamed(fn.Columns, x.Columns, alias), false)
+		return leaf(t, &functionNode{run: b.run, fn: fn, args: args, ref: t})
+	case *ast.JoinParenthesisTableReference:
+		return b.declare(x.Join, sc, applied)
+	case *ast.QualifiedJoin:
+		l, r := b.declare(x.FirstTableReference, sc, applied), b.declare(x.SecondTableReference, sc, applied)
+		kind := map[string]string{"Inner": "inner", "LeftOuter": "left", "RightOuter": "left"}[x.QualifiedJoinType]
+		if kind == "" {
+			unsupported("the join %s", x.QualifiedJoinType)
+		}
+		if x.QualifiedJoinType == "RightOuter" {
+			l, r = r, l
+		}
+		return joined(kind, l, r, x.SearchCondition)
+	case *ast.UnqualifiedJoin:
+		l := b.declare(x.FirstTableReference, sc, applied)
+		switch x.UnqualifiedJoinType {
+		case "CrossJoin":
+			return joined("inner", l, b.declare(x.SecondTableReference, sc, applied), nil)
+		case "CrossApply":
+			return joined("apply", l, b.declare(x.SecondTableReference, sc, true), nil)
+		case "OuterApply":
+			return joined("outerapply", l, b.declare(x.SecondTableReference, sc, true), nil)
+		}
+		unsupported("the join %s", x.UnqualifiedJoinType)
+	}
+	unsupported("the table reference %s", nodeName(ref))
+	return nil
+}
+
+func joined(kind string, l, r *source, on ast.BooleanExpression) *source {
+	return &source{kind: kind, left: l, right: r, on: on, refs: append(append([]*tableRef{}, l.refs...), r.refs...), mask: l.mask | r.mask}
+}
+
+// ignoredHints change locks and plans, never results, or ask for what the simulator does anyway.
+var ignoredHints = map[string]bool{"TabLock": true, "TabLockX": true, "HoldLock": true, "RowLock": true, "PagLock": true, "UpdLock": true, "XLock": true,
+	"ReadCommitted": true, "ReadCommittedLock": true, "RepeatableRead": true, "Serializable": true, "ForceSeek": true, "ForceScan": true, "NoWait": true, "Snapshot": true}
+
+func (b *binder) declareNamed(x *ast.NamedTableReference, sc *scope, leaf func(*tableRef, node) *source) *source {
+	if x.TemporalClause != nil || x.TableSampleClause != nil {
+		unsupported("FOR SYSTEM_TIME and TABLESAMPLE")
+	}
+	for _, h := range x.TableHints {
+		if t, ok := h.(*ast.TableHint); !ok || !ignoredHints[t.HintKind] {
+			unsupported("the table hint %s", hintName(h))
+		}
+	}
+	n := objectName(x.SchemaObject)
+	alias := ident(x.Alias)
+	if alias == "" {
+		alias = n.Object
+	}
+	if c := b.ctes[strings.ToLower(n.Object)]; c != nil && n.Schema == "" {
+		p := b.cte(c)
+		t := sc.add(alias, "", renamed(p.columns(), c.Columns, alias), false)
+		return leaf(t, &derivedNode{plan: p, ref: t})
+	}
+	rel, err := b.sess.Relation(n)
+	if err != nil {
+		fail(err)
+	}
+	if rel == nil {
+		failf(208, "Invalid object name '%s'.", n)
+	}
+	t := sc.add(alias, n.Schema, rel.Columns(), true)
+	return leaf(t, &scanNode{run: b.run, rel: rel, ref: t, rows: b.rowsWanted})
+}
+
+func hintName(h ast.TableHintType) string {
+	if t, ok := h.(*ast.TableHint); ok {
+		return t.HintKind
+	}
+	return nodeName(h)
+}
+
+// cte binds a common table expression; it does not see itself, so recursion is an unknown table.
+func (b *binder) cte(c *ast.CommonTableExpression) plan {
+	key := strings.ToLower(c.ExpressionName.Value)
+	delete(b.ctes, key)
+	defer func() { b.ctes[key] = c }()
+	return b.query(c.QueryExpression, nil)
+}
+
+func (b *binder) declareValues(x *ast.InlineDerivedTable, sc *scope, leaf func(*tableRef, node) *source) *source {
+	n := &valuesNode{run: b.run}
+	var cols []Column
+	for i, rv := range x.RowValues {
+		row := b.exprs(rv.ColumnValues, sc)
+		if i == 0 {
+			if len(row) != len(x.Columns) {
+				failf(8158, "'%s' has more columns than were specified in the column list.", ident(x.Alias))
+			}
+			for j, e := range row {
+				cols = append(cols, Column{Name: x.Columns[j].Value, Type: e.typ, Nullable: true})
+			}
+		}
+		if len(row) != len(cols) {
+			failf(10709, "The number of columns for each row in a table value constructor must be the same.")
+		}
+		for j, e := range row {
+			cols[j].Type = sqltype.Common(cols[j].Type, e.typ)
+		}
+		n.rows = append(n.rows, row)
+	}
+	for _, row := range n.rows {
+		for j := range row {
+			row[j] = b.cast(row[j], cols[j].Type, 0)
+		}
+	}
+	n.ref = sc.add(ident(x.Alias), "", cols, false)
+	return leaf(n.ref, n)
+}
+
+func renamed(cols []Column, names []*ast.Identifier, alias string) []Column {
+	out := append([]Column(nil), cols...)
+	if len(names) > 0 {
+		if len(names) != len(out) {
+			failf(8158, "'%s' has more columns than were specified in the column list.", alias)
+		}
+		for i := range out {
+			out[i].Name = names[i].Value
+		}
+	}
+	for i := range out {
+		if out[i].Name == "" {
+			failf(8155, "No column name was specified for column %d of '%s'.", i+1, alias)
+		}
+	}
+	return out
+}
+
+// join makes the plan of a source. cs are conditions that may be used as soon as their tables are there; avail are
+// the tables bound before this one.
+func (b *binder) join(s *source, sc *scope, cs []*conjunct, avail uint64) node {
+	if s.leaf != nil {
+		n := s.leaf
+		if scan, ok := n.(*scanNode); ok {
+			scan.seek(cs, avail)
+		}
+		return b.filtered(n, cs, s.mask)
+	}
+	var on []*conjunct
+	if s.on != nil {
+		on = b.conjuncts(s.on, sc)
+	}
+	outer := s.kind == "left" || s.kind == "outerapply"
+	both := append(append([]*conjunct{}, cs...), on...)
+	left, right := both, both
+	if outer {
+		left, right = cs, on
+	}
+	l := b.join(s.left, sc, left, avail)
+	if !outer {
+		r := b.join(s.right, sc, right, avail|s.left.mask)
+		n := b.pair(s, l, r, both, avail|s.left.mask, false)
+		return b.filtered(n, both, s.mask)
+	}
+	r := b.join(s.right, sc, on, avail|s.left.mask)
+	return b.pair(s, l, r, on, avail|s.left.mask, true)
+}
+
+// pair chooses how two sides meet.
+func (b *binder) pair(s *source, l, r node, cs []*conjunct, leftMask uint64, outer bool) node {
+	var preds []pred
+	if outer {
+		for _, c := range cs {
+			if !c.done {
+				c.done = true
+				preds = append(preds, c.p)
+			}
+		}
+	}
+	if seeking(r, leftMask) || s.right.lateral {
+		return &loopJoin{run: b.run, left: l, right: r, preds: preds, outer: outer, rightRefs: s.right.refs}
+	}
+	h := &hashJoin{run: b.run, left: l, right: r, preds: preds, outer: outer, rightRefs: s.right.refs}
+	for _, c := range cs {
+		for _, a := range c.args {
+			if a.op != "=" || s.right.mask&(1<<a.ref.idx) == 0 || a.deps == 0 || a.deps&^s.left.mask != 0 {
+				continue
+			}
+			col := a.ref.cols[a.ord]
+			if a.val.typ.Class() != col.Type.Class() {
+				continue
+			}
+			seg, pos := a.ref.idx, a.ref.use(a.ord)
+			h.lkey = append(h.lkey, a.val)
+			h.rkey = append(h.rkey, expr{typ: col.Type, eval: func(f *frame) sqltype.Value { return f.seg[seg][pos] }})
+			h.types = append(h.types, sqltype.Common(col.Type, a.val.typ))
+			break
+		}
+	}
+	if len(h.lkey) > 0 {
+		return h
+	}
+	kept := &keptNode{run: b.run, input: r}
+	for _, t := range s.right.refs {
+		kept.segs = append(kept.segs, t.idx)
+	}
+	return &loopJoin{run: b.run, left: l, right: kept, preds: preds, outer: outer, rightRefs: s.right.refs}
+}
+
+// seeking tells whether a right side looks rows up by values of the left.
+func seeking(n node, left uint64) bool {
+	s := leading(n)
+	if s == nil {
+		return false
+	}
+	for _, list := range [][]searchArg{s.prefix, s.low, s.high} {
+		for _, a := range list {
+			if a.deps&left != 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// filtered applies the conditions that read nothing but the tables of the mask.
+func (b *binder) filtered(n node, cs []*conjunct, mask uint64) node {
+	var preds []pred
+	for _, c := range cs {
+		if !c.done && c.deps&^mask == 0 && c.deps != 0 {
+			c.done = true
+			preds = append(preds, c.p)
+		}
+	}
+	if preds == nil {
+		return n
+	}
+	return &filterNode{run: b.run, input: n, preds: preds}
+}

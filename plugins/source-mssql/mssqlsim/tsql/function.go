@@ -1,0 +1,152 @@
+package tsql
+
+import (
+	"strings"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/sqlc-dev/teesql/ast"
+)
+
+func (b *binder) function(e *ast.FunctionCall, sc *scope) expr {
+	name := strings.ToUpper(ident(e.FunctionName))
+	if e.WithinGroupClause != nil || len(e.IgnoreRespectNulls) > 0 || e.TrimOptions != nil || len(e.JsonParameters) > 0 {
+		unsupported("%s in this form", name)
+	}
+	if e.CallTarget != nil {
+		t, ok := e.CallTarget.(*ast.MultiPartIdentifierCallTarget)
+		if !ok {
+			unsupported("method calls such as .%s()", e.FunctionName.Value)
+		}
+		return b.schemaFunction(t.MultiPartIdentifier.Identifiers, e, sc)
+	}
+	if e.OverClause != nil {
+		return b.window(name, e, sc)
+	}
+	if aggregateNames[name] {
+		return b.aggregate(name, e, sc)
+	}
+	switch name {
+	case "DATEPART", "DATENAME", "DATEADD", "DATEDIFF", "DATEDIFF_BIG", "DATETRUNC":
+		if len(e.Parameters) < 2 {
+			failf(174, "The %s function requires %d argument(s).", strings.ToLower(name), 2)
+		}
+		return b.dateFunction(name, datePartWord(e.Parameters[0]), b.exprs(e.Parameters[1:], sc))
+	case "MSSQLSIM_COLLATE": // what the reader of statements makes of "x COLLATE y", see collate.go
+		v := b.expr(e.Parameters[0], sc)
+		name := e.Parameters[1].(*ast.StringLiteral).Value
+		if v.typ.Class() != sqltype.ClassString {
+			failf(447, "Expression type %s is invalid for COLLATE clause.", v.typ.Kind)
+		}
+		return b.collate(v, &ast.Identifier{Value: name})
+	}
+	v := b.builtin(name, b.exprs(e.Parameters, sc))
+	return b.collate(v, e.Collation)
+}
+
+func datePartWord(x ast.ScalarExpression) string {
+	switch c := x.(type) {
+	case *ast.ColumnReferenceExpression:
+		return strings.ToLower(columnText(c))
+	case *ast.IdentifierLiteral:
+		return strings.ToLower(c.Value)
+	}
+	failf(1023, "Invalid parameter 1 specified for datepart.")
+	return ""
+}
+
+// schemaFunction calls a scalar function of a schema, such as sys.fn_cdc_get_max_lsn.
+func (b *binder) schemaFunction(ids []*ast.Identifier, e *ast.FunctionCall, sc *scope) expr {
+	n := Name{Schema: ids[len(ids)-1].Value, Object: e.FunctionName.Value}
+	if len(ids) > 1 {
+		n.Database = ids[len(ids)-2].Value
+	}
+	fn, err := b.sess.Function(n)
+	if err != nil {
+		fail(err)
+	}
+	if fn == nil {
+		failf(4121, "Cannot find either column \"%s\" or the user-defined function or aggregate \"%s\", or the name is ambiguous.", n.Schema, n)
+	}
+	if len(e.Parameters) < len(fn.Params) {
+		failf(313, "An insufficient number of arguments were supplied for the procedure or function %s.", n)
+	}
+	if len(e.Parameters) > len(fn.Params) {
+		failf(8144, "Procedure or function %s has too many arguments specified.", n)
+	}
+	args := b.exprs(e.Parameters, sc)
+	for i := range args {
+		args[i] = b.cast(args[i], fn.Params[i], 0)
+	}
+	vals := make([]sqltype.Value, len(args))
+	return expr{typ: fn.Returns, null: true, eval: func(f *frame) sqltype.Value {
+		for i, a := range args {
+			vals[i] = a.eval(f)
+		}
+		if b.err != nil {
+			return sqltype.Value{}
+		}
+		v, err := fn.Call(vals)
+		if err != nil {
+			b.fail(err)
+		}
+		return v
+	}}
+}
+
+// global binds a name with two at signs.
+func (b *binder) global(name string) expr {
+	switch u := strings.ToUpper(name); u {
+	case "@@TRANCOUNT":
+		return expr{typ: sqltype.Of(sqltype.Int), eval: func(*frame) sqltype.Value { return sqltype.FromInt(int64(b.sess.TranCount())) }}
+	case "@@ROWCOUNT":
+		return constant(sqltype.Of(sqltype.Int), sqltype.FromInt(b.batch.rowCount))
+	case "@@ERROR":
+		return constant(sqltype.Of(sqltype.Int), sqltype.FromInt(int64(b.batch.lastError)))
+	default:
+		return b.system(u, nil)
+	}
+}
+
+// system asks the session for a function that depends on the server or the connection. Its arguments must be
+// constant.
+func (b *binder) system(name string, args []expr) expr {
+	vals := make([]sqltype.Value, len(args))
+	for i, a := range args {
+		if !a.konst {
+			unsupported("%s of a column", name)
+		}
+		vals[i] = b.cast(a, sqltype.Str(sqltype.NVarChar, sqltype.Max), 0).eval(nil)
+	}
+	if b.err != nil {
+		fail(b.takeErr())
+	}
+	v, t, ok, err := b.sess.System(name, vals)
+	if err != nil {
+		fail(err)
+	}
+	if !ok {
+		if strings.HasPrefix(name, "@@") {
+			failf(137, "Must declare the scalar variable \"%s\".", name)
+		}
+		failf(195, "'%s' is not a recognized built-in function name.", name)
+	}
+	return constant(t, v)
+}
+
+// value evaluates an expression that must not depend on rows.
+func (b *binder) value(x ast.ScalarExpression) sqltype.Value {
+	v := b.expr(x, nil).eval(&frame{})
+	if b.err != nil {
+		fail(b.takeErr())
+	}
+	return v
+}
+
+// valueOf evaluates an expression and converts it.
+func (b *binder) valueOf(x ast.ScalarExpression, t sqltype.Type) sqltype.Value {
+	v := b.cast(b.expr(x, nil), t, 0).eval(&frame{})
+	if b.err != nil {
+		fail(b.takeErr())
+	}
+	return v
+}

@@ -1,0 +1,324 @@
+package tsql
+
+import (
+	"strings"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/sqlc-dev/teesql/ast"
+)
+
+// grouping is the scope of a grouped query's select list: group keys and aggregates.
+type grouping struct {
+	base *scope
+	asts []ast.ScalarExpression
+	keys []expr
+	node *groupNode
+	busy bool // an aggregate's argument is being bound
+}
+
+// key finds an expression among the GROUP BY expressions.
+func (g *grouping) key(b *binder, x ast.ScalarExpression) (expr, bool) {
+	for i, a := range g.asts {
+		if !sameTree(a, x) {
+			c, ok := x.(*ast.ColumnReferenceExpression)
+			if !ok || g.keys[i].ref == nil || c.MultiPartIdentifier == nil {
+				continue
+			}
+			if t, ord := g.base.find(c); t != g.keys[i].ref || ord != g.keys[i].ord {
+				continue
+			}
+		}
+		return expr{typ: g.keys[i].typ, null: g.keys[i].null, eval: func(f *frame) sqltype.Value { return f.seg[0][i] }}, true
+	}
+	return expr{}, false
+}
+
+// column refuses columns that are neither grouped nor aggregated.
+func (g *grouping) column(b *binder, c *ast.ColumnReferenceExpression) (expr, bool) {
+	if e, ok := g.key(b, c); ok {
+		return e, true
+	}
+	if t, ord := g.base.find(c); t != nil {
+		failf(8120, "Column '%s.%s' is invalid in the select list because it is not contained in either an aggregate function or the GROUP BY clause.", t.alias, t.cols[ord].Name)
+	}
+	return expr{}, false
+}
+
+var aggregateNames = map[string]bool{"COUNT": true, "COUNT_BIG": true, "SUM": true, "MIN": true, "MAX": true, "AVG": true}
+
+func (b *binder) group(q *ast.QuerySpecification, base *scope, input node) (*groupNode, *scope) {
+	n := &groupNode{run: b.run, input: input, base: base}
+	g := &grouping{base: base, node: n}
+	if q.GroupByClause != nil {
+		if q.GroupByClause.All || q.GroupByClause.GroupByOption != "" && q.GroupByClause.GroupByOption != "None" {
+			unsupported("GROUP BY ALL, CUBE and ROLLUP")
+		}
+		for _, s := range q.GroupByClause.GroupingSpecifications {
+			x, ok := s.(*ast.ExpressionGroupingSpecification)
+			if !ok {
+				unsupported("the grouping %s", nodeName(s))
+			}
+			g.asts = append(g.asts, x.Expression)
+			g.keys = append(g.keys, b.expr(x.Expression, base))
+		}
+	}
+	n.keys = g.keys
+	top := &scope{outer: base.outer, group: g}
+	top.tables = []*tableRef{{alias: "\x00group"}} // the segment of the group's row; no name finds it
+	return n, top
+}
+
+// aggregate binds COUNT, SUM, MIN, MAX or AVG.
+func (b *binder) aggregate(name string, e *ast.FunctionCall, sc *scope) expr {
+	if sc == nil || sc.group == nil {
+		failf(147, "An aggregate may not appear in the WHERE clause unless it is in a subquery contained in a HAVING clause or a select list, and the column being aggregated is an outer reference.")
+	}
+	if len(e.Parameters) != 1 {
+		failf(174, "The %s function requires 1 argument(s).", strings.ToLower(name))
+	}
+	g := sc.group
+	a := &aggregate{name: name, distinct: e.UniqueRowFilter == "Distinct"}
+	if c, ok := e.Parameters[0].(*ast.ColumnReferenceExpression); ok && c.ColumnType == "Wildcard" {
+		a.star = true
+	} else {
+		a.arg = b.expr(e.Parameters[0], g.base)
+		a.arg = a.bind(b)
+	}
+	switch name {
+	case "COUNT":
+		a.typ = sqltype.Of(sqltype.Int)
+	case "COUNT_BIG":
+		a.typ = sqltype.Of(sqltype.BigInt)
+	}
+	at := len(g.keys) + len(g.node.aggs)
+	g.node.aggs = append(g.node.aggs, a)
+	return expr{typ: a.typ, null: name != "COUNT" && name != "COUNT_BIG", eval: func(f *frame) sqltype.Value { return f.seg[0][at] }}
+}
+
+// aggregate is one aggregate function of a query.
+type aggregate struct {
+	name     string
+	star     bool
+	distinct bool
+	arg      expr
+	typ      sqltype.Type
+	cmp      func(a, b *sqltype.Value) int
+}
+
+// bind settles the type of SUM, AVG, MIN and MAX ("Microsoft: SUM (Transact-SQL)", "AVG (Transact-SQL)").
+func (a *aggregate) bind(b *binder) expr {
+	t := a.arg.typ
+	switch a.name {
+	case "MIN", "MAX":
+		if t.Class() == sqltype.ClassBit || t.Class() == sqltype.ClassOther || t.LOB() && t.Len != sqltype.Max {
+			failf(8117, "Operand data type %s is invalid for %s operator.", t.Kind, strings.ToLower(a.name))
+		}
+		a.typ, a.cmp = t, sqltype.Comparer(t)
+	case "SUM", "AVG":
+		switch {
+		case t.Kind == sqltype.BigInt:
+		case t.Class() == sqltype.ClassInt:
+			t = sqltype.Of(sqltype.Int)
+		case t.Kind == sqltype.Money || t.Kind == sqltype.SmallMoney:
+			t = sqltype.Of(sqltype.Money)
+		case t.Class() == sqltype.ClassDecimal:
+			t = sqltype.Dec(38, t.Scale)
+		case t.Class() == sqltype.ClassFloat:
+			t = sqltype.Of(sqltype.Float)
+		default:
+			failf(8117, "Operand data type %s is invalid for %s operator.", t.Kind, strings.ToLower(a.name))
+		}
+		a.typ = t
+		if a.name == "AVG" && t.Kind == sqltype.Decimal {
+			a.typ.Scale = max(6, t.Scale)
+		}
+		if a.arg.typ.Class() == sqltype.ClassFloat {
+			return b.cast(a.arg, t, 0)
+		}
+	}
+	return a.arg
+}
+
+type accumulator struct {
+	n    int64
+	v    sqltype.Value
+	seen map[string]bool
+}
+
+func (a *aggregate) add(acc *accumulator, f *frame) error {
+	if a.star {
+		acc.n++
+		return nil
+	}
+	v := a.arg.eval(f)
+	if v.IsNull() {
+		return nil
+	}
+	if a.distinct {
+		k := string(v.AppendKey(nil, a.arg.typ))
+		if acc.seen[k] {
+			return nil
+		}
+		if acc.seen == nil {
+			acc.seen = map[string]bool{}
+		}
+		acc.seen[k] = true
+	}
+	acc.n++
+	switch a.name {
+	case "MIN", "MAX":
+		if acc.n == 1 {
+			acc.v = v
+			break
+		}
+		if c := a.cmp(&v, &acc.v); a.name == "MIN" && c < 0 || a.name == "MAX" && c > 0 {
+			acc.v = v
+		}
+	case "SUM", "AVG":
+		if acc.n == 1 {
+			acc.v = v
+			break
+		}
+		t := a.typ
+		if t.Kind == sqltype.Decimal {
+			t.Scale = a.arg.typ.Scale
+		}
+		w, err := sqltype.Arith(sqltype.Add, acc.v, v, t)
+		if err != nil {
+			return err
+		}
+		acc.v = w
+	}
+	return nil
+}
+
+func (a *aggregate) result(acc *accumulator) (sqltype.Value, error) {
+	switch a.name {
+	case "COUNT":
+		if acc.n > 1<<31-1 {
+			return sqltype.Value{}, sqltype.Errorf(8115, "Arithmetic overflow error converting expression to data type int.")
+		}
+		return sqltype.FromInt(acc.n), nil
+	case "COUNT_BIG":
+		return sqltype.FromInt(acc.n), nil
+	case "AVG":
+		if acc.n == 0 {
+			return sqltype.Value{}, nil
+		}
+		n := sqltype.FromInt(acc.n)
+		if a.typ.Class() == sqltype.ClassFloat {
+			n = sqltype.FromFloat(float64(acc.n))
+		}
+		return sqltype.Arith(sqltype.Div, acc.v, n, a.typ)
+	}
+	return acc.v, nil
+}
+
+// groupNode makes groups of its input's rows. It works on a frame of its own; the frame it fills holds the group.
+type groupNode struct {
+	run    *run
+	input  node
+	base   *scope
+	keys   []expr
+	aggs   []*aggregate
+	rows   frame
+	out    *frame
+	groups []*groupState
+	at     int
+	// first: one row is enough, the scan delivers the smallest or largest first
+	first bool
+}
+
+type groupState struct {
+	keys []sqltype.Value
+	accs []accumulator
+}
+
+// minMax recognises MIN or MAX of the column the scan is ordered by, which is one seek.
+func (n *groupNode) minMax() {
+	if len(n.keys) > 0 || len(n.aggs) != 1 || n.aggs[0].name != "MIN" && n.aggs[0].name != "MAX" || n.aggs[0].arg.ref == nil {
+		return
+	}
+	key := sortKey{e: n.aggs[0].arg, desc: n.aggs[0].name == "MAX"}
+	if s := leading(n.input); s != nil && key.e.depth == 0 {
+		n.first, s.reverse = s.sortedBy([]sortKey{key})
+	}
+}
+
+func (n *groupNode) open(out *frame) error {
+	n.out, n.at, n.groups = out, 0, nil
+	if len(n.rows.seg) != len(n.base.tables)+1 {
+		n.rows.seg = make([]sqltype.Row, len(n.base.tables)+1)
+	}
+	n.rows.outer = out.outer
+	if err := n.input.open(&n.rows); err != nil {
+		return err
+	}
+	defer n.input.close()
+	var whole *groupState
+	index := map[string]*groupState{}
+	var buf []byte
+	if len(n.keys) == 0 {
+		whole = &groupState{accs: make([]accumulator, len(n.aggs))}
+		n.groups = []*groupState{whole}
+	}
+	for rows := 0; ; rows++ {
+		ok, err := n.input.next()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		g := whole
+		if g == nil {
+			buf = buf[:0]
+			for _, k := range n.keys {
+				buf = k.eval(&n.rows).AppendKey(buf, k.typ)
+			}
+			if g = index[string(buf)]; g == nil {
+				g = &groupState{accs: make([]accumulator, len(n.aggs))}
+				for _, k := range n.keys {
+					g.keys = append(g.keys, k.eval(&n.rows))
+				}
+				index[string(buf)] = g
+				n.groups = append(n.groups, g)
+			}
+		}
+		for i, a := range n.aggs {
+			if err := a.add(&g.accs[i], &n.rows); err != nil {
+				return err
+			}
+		}
+		if n.run.err != nil {
+			return n.run.err
+		}
+		if n.first && g.accs[0].n > 0 {
+			break
+		}
+		if rows%4096 == 4095 && n.run.ctx.Err() != nil {
+			return n.run.ctx.Err()
+		}
+	}
+	return n.run.err
+}
+
+func (n *groupNode) next() (bool, error) {
+	if n.at >= len(n.groups) {
+		return false, nil
+	}
+	g := n.groups[n.at]
+	n.at++
+	row := append(make(sqltype.Row, 0, len(g.keys)+len(g.accs)), g.keys...)
+	for i, a := range n.aggs {
+		v, err := a.result(&g.accs[i])
+		if err != nil {
+			return false, err
+		}
+		row = append(row, v)
+	}
+	n.out.seg[0] = row
+	return true, nil
+}
+
+func (n *groupNode) close() {}

@@ -1,0 +1,341 @@
+package tsql
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/sqlc-dev/teesql/ast"
+	"github.com/sqlc-dev/teesql/parser"
+)
+
+// Request is a batch or the statement of a prepared call.
+type Request struct {
+	SQL  string
+	Args []*Argument
+}
+
+// Argument is a parameter of a request. Output ones hold their final value when Exec returns.
+type Argument struct {
+	Name  string
+	Type  sqltype.Type
+	Value sqltype.Value
+}
+
+// StatementKind tells a client what a row count counts.
+type StatementKind uint8
+
+// The kinds of statements with a row count.
+const (
+	KindSelect StatementKind = iota
+	KindInsert
+	KindUpdate
+	KindDelete
+)
+
+// Output receives what a batch produces, in order. An error of Columns or Row ends the batch.
+type Output interface {
+	Columns(cols []Column) error
+	Row(row sqltype.Row) error
+	Affected(n int64, kind StatementKind)
+	Info(e *sqltype.Error)
+	// Raise reports an error that does not end the batch.
+	Raise(e *sqltype.Error)
+	NoCount(on bool)
+	Database(name string)
+	Implicit(on bool)
+}
+
+// batch is the state that statements of one batch share.
+type batch struct {
+	vars      map[string]*variable
+	tables    map[string]*tableVar
+	rowCount  int64
+	lastError int32
+	caught    *sqltype.Error
+	implicit  bool
+}
+
+type variable struct {
+	typ sqltype.Type
+	val sqltype.Value
+}
+
+// run is one statement in progress. An error of evaluation is kept in err until the loop over rows sees it.
+type run struct {
+	ctx   context.Context
+	sess  Session
+	out   Output
+	batch *batch
+	err   error
+	zones map[string]*time.Location
+}
+
+func (r *run) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+func (r *run) takeErr() error {
+	err := r.err
+	r.err = nil
+	return err
+}
+
+func (b *binder) variable(name string) *variable {
+	v := b.batch.vars[strings.ToLower(name)]
+	if v == nil {
+		failf(137, "Must declare the scalar variable \"%s\".", name)
+	}
+	return v
+}
+
+// Exec runs a request. Implicit tells that SET IMPLICIT_TRANSACTIONS is on for the session.
+func Exec(ctx context.Context, sess Session, req Request, implicit bool, out Output) error {
+	x := &executor{ctx: ctx, sess: sess, out: out, batch: &batch{vars: map[string]*variable{}, tables: map[string]*tableVar{}, implicit: implicit}}
+	for _, a := range req.Args {
+		x.batch.vars[strings.ToLower(a.Name)] = &variable{typ: a.Type, val: a.Value}
+	}
+	_, err := x.text(req.SQL)
+	for _, a := range req.Args {
+		a.Value = x.batch.vars[strings.ToLower(a.Name)].val
+	}
+	return err
+}
+
+// executor runs the statements of a batch.
+type executor struct {
+	ctx   context.Context
+	sess  Session
+	out   Output
+	batch *batch
+	depth int
+}
+
+// flow is where to go on after a statement.
+type flow uint8
+
+const (
+	goOn flow = iota
+	leaveLoop
+	nextLoop
+	leaveBatch
+)
+
+func (x *executor) text(sql string) (flow, error) {
+	if strings.TrimSpace(sql) == "" {
+		return goOn, nil
+	}
+	sc, err := parse(x.ctx, sql)
+	if err != nil {
+		return goOn, err
+	}
+	for _, b := range sc.Batches {
+		if f, err := x.statements(b.Statements); f == leaveBatch || err != nil {
+			return f, err
+		}
+	}
+	return goOn, nil
+}
+
+// parse reads a batch and refuses what the parser accepts and SQL Server does not.
+func parse(ctx context.Context, sql string) (*ast.Script, error) {
+	sc, err := parser.Parse(ctx, strings.NewReader(rewrite(sql)))
+	if err != nil {
+		return nil, sqltype.Errorf(102, "Incorrect syntax: %v", err)
+	}
+	return sc, nil
+}
+
+func (x *executor) statements(list []ast.Statement) (flow, error) {
+	for _, st := range list {
+		if err := x.ctx.Err(); err != nil {
+			return leaveBatch, err
+		}
+		f, err := x.statement(st)
+		if err != nil {
+			e := asError(err)
+			if e == nil || !continues(e.Number) || x.batch.caught != nil || x.depth > 0 {
+				return leaveBatch, err
+			}
+			x.batch.lastError = e.Number
+			x.out.Raise(e)
+			continue
+		}
+		if f != goOn {
+			return f, nil
+		}
+	}
+	return goOn, nil
+}
+
+func asError(err error) *sqltype.Error {
+	var e *sqltype.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return nil
+}
+
+// continues tells whether a batch goes on after an error: violations of constraints end their statement only.
+func continues(number int32) bool {
+	switch number {
+	case 2627, 2601, 515, 547, 8134, 2628, 8152:
+		return true
+	}
+	return false
+}
+
+// binder gives the binder of a new statement.
+func (x *executor) binder() *binder {
+	return &binder{run: &run{ctx: x.ctx, sess: x.sess, out: x.out, batch: x.batch}, ctes: map[string]*ast.CommonTableExpression{}, tables: x.batch.tables, rowsWanted: true}
+}
+
+// scoped runs fn as one statement of the session. Binding errors come out as errors.
+func (x *executor) scoped(write bool, fn func(b *binder) error) (err error) {
+	if x.batch.implicit && x.sess.TranCount() == 0 {
+		if err := x.sess.Begin(); err != nil {
+			return err
+		}
+	}
+	for {
+		done, err := x.sess.Statement(x.ctx, write)
+		if err != nil {
+			return err
+		}
+		b := x.binder()
+		err = func() (err error) {
+			defer catch(&err)
+			if err := fn(b); err != nil {
+				return err
+			}
+			return b.err
+		}()
+		if err = done(err); !errors.Is(err, ErrStale) {
+			return err
+		}
+	}
+}
+
+// plain runs fn without touching tables.
+func (x *executor) plain(fn func(b *binder)) (err error) {
+	defer catch(&err)
+	b := x.binder()
+	fn(b)
+	return b.err
+}
+
+func (x *executor) query(s *ast.SelectStatement) error {
+	if s.Into != nil {
+		return sqltype.Unsupported("SELECT INTO")
+	}
+	if err := hints(s.OptimizerHints); err != nil {
+		return err
+	}
+	return x.scoped(false, func(b *binder) error {
+		b.with(s.WithCtesAndXmlNamespaces)
+		if q, ok := s.QueryExpression.(*ast.QuerySpecification); ok && len(q.SelectElements) > 0 {
+			if _, ok := q.SelectElements[0].(*ast.SelectSetVariable); ok {
+				return x.assign(b, q)
+			}
+		}
+		p := b.query(s.QueryExpression, nil)
+		n := int64(0)
+		if err := p.open(nil); err != nil {
+			return err
+		}
+		defer p.close()
+		if err := b.out.Columns(p.columns()); err != nil {
+			return err
+		}
+		for {
+			row, err := p.next()
+			if err != nil {
+				return err
+			}
+			if row == nil {
+				break
+			}
+			if err := b.out.Row(row); err != nil {
+				return err
+			}
+			n++
+		}
+		b.batch.rowCount = n
+		return nil
+	})
+}
+
+// hints refuses query hints that could change a result.
+func hints(list []ast.OptimizerHintBase) error {
+	for _, h := range list {
+		o, ok := h.(*ast.OptimizerHint)
+		name := nodeName(h)
+		if ok {
+			name = o.HintKind
+		} else if l, isLiteral := h.(*ast.LiteralOptimizerHint); isLiteral {
+			name = l.HintKind
+		}
+		switch strings.ToLower(name) {
+		case "recompile", "maxdop", "keepfixedplan", "hashjoin", "loopjoin", "mergejoin", "forceorder", "optimizeforunknown", "fast":
+		default:
+			return sqltype.Unsupported("the query hint %s", name)
+		}
+	}
+	return nil
+}
+
+func (b *binder) with(w *ast.WithCtesAndXmlNamespaces) {
+	if w == nil {
+		return
+	}
+	if w.XmlNamespaces != nil || w.ChangeTrackingContext != nil {
+		unsupported("WITH XMLNAMESPACES and CHANGE_TRACKING_CONTEXT")
+	}
+	for _, c := range w.CommonTableExpressions {
+		b.ctes[strings.ToLower(c.ExpressionName.Value)] = c
+	}
+}
+
+// assign is SELECT @a = ..., which keeps the values of the last row.
+func (x *executor) assign(b *binder, q *ast.QuerySpecification) error {
+	c := *q
+	c.SelectElements = nil
+	var vars []*variable
+	for _, e := range q.SelectElements {
+		s, ok := e.(*ast.SelectSetVariable)
+		if !ok {
+			failf(141, "A SELECT statement that assigns a value to a variable must not be combined with data-retrieval operations.")
+		}
+		if s.AssignmentKind != "" && s.AssignmentKind != "Equals" {
+			unsupported("the assignment %s", s.AssignmentKind)
+		}
+		v := b.variable(s.Variable.Name)
+		vars = append(vars, v)
+		c.SelectElements = append(c.SelectElements, &ast.SelectScalarExpression{Expression: s.Expression})
+	}
+	p := b.query(&c, nil)
+	if err := p.open(nil); err != nil {
+		return err
+	}
+	defer p.close()
+	n := int64(0)
+	for {
+		row, err := p.next()
+		if err != nil || row == nil {
+			b.batch.rowCount = n
+			return err
+		}
+		n++
+		for i, v := range vars {
+			w, err := sqltype.Convert(row[i], p.columns()[i].Type, v.typ, 0)
+			if err != nil {
+				return err
+			}
+			v.val = w
+		}
+	}
+}

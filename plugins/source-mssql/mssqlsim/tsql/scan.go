@@ -1,0 +1,317 @@
+package tsql
+
+import (
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/sqlc-dev/teesql/ast"
+)
+
+// conjunct is one condition of a WHERE or ON, split at AND.
+type conjunct struct {
+	p    pred
+	deps uint64 // segments it reads
+	args []searchArg
+	done bool // applied somewhere below
+}
+
+// searchArg is a condition of the form "column op value" that a scan can seek with.
+type searchArg struct {
+	ref  *tableRef
+	ord  int
+	op   string // =, <, <=, >, >=, null
+	val  expr
+	deps uint64
+}
+
+// conjuncts binds a condition piece by piece.
+func (b *binder) conjuncts(x ast.BooleanExpression, sc *scope) []*conjunct {
+	switch e := x.(type) {
+	case *ast.BooleanParenthesisExpression:
+		return b.conjuncts(e.Expression, sc)
+	case *ast.BooleanBinaryExpression:
+		if e.BinaryExpressionType == "And" {
+			return append(b.conjuncts(e.FirstExpression, sc), b.conjuncts(e.SecondExpression, sc)...)
+		}
+	}
+	c := &conjunct{}
+	c.deps = b.tracked(sc, func() { c.p = b.pred(x, sc) })
+	switch e := x.(type) {
+	case *ast.BooleanComparisonExpression:
+		c.args = b.searchArgs(e.ComparisonType, e.FirstExpression, e.SecondExpression, sc)
+	case *ast.BooleanTernaryExpression:
+		if e.TernaryExpressionType == "Between" {
+			c.args = append(b.searchArgs("GreaterThanOrEqualTo", e.FirstExpression, e.SecondExpression, sc),
+				b.searchArgs("LessThanOrEqualTo", e.FirstExpression, e.ThirdExpression, sc)...)
+		}
+	case *ast.BooleanIsNullExpression:
+		if v := b.expr(e.Expression, sc); !e.IsNot && v.ref != nil && v.depth == 0 {
+			c.args = []searchArg{{ref: v.ref, ord: v.ord, op: "null"}}
+		}
+	}
+	return []*conjunct{c}
+}
+
+// tracked runs fn and tells which segments of sc the expressions bound in it read.
+func (b *binder) tracked(sc *scope, fn func()) uint64 {
+	before := sc.touched
+	sc.touched = 0
+	fn()
+	deps := sc.touched
+	sc.touched = before | deps
+	return deps
+}
+
+var seekOps = map[string][2]string{"Equals": {"=", "="}, "LessThan": {"<", ">"}, "LessThanOrEqualTo": {"<=", ">="}, "GreaterThan": {">", "<"},
+	"GreaterThanOrEqualTo": {">=", "<="}}
+
+func (b *binder) searchArgs(op string, x, y ast.ScalarExpression, sc *scope) (out []searchArg) {
+	ops, ok := seekOps[op]
+	if !ok {
+		return nil
+	}
+	var v, w expr
+	dv := b.tracked(sc, func() { v = b.expr(x, sc) })
+	dw := b.tracked(sc, func() { w = b.expr(y, sc) })
+	add := func(col, val expr, deps uint64, op string) {
+		if col.ref == nil || col.depth != 0 || deps&(1<<col.ref.idx) != 0 {
+			return
+		}
+		t := sqltype.Common(col.typ, val.typ)
+		whole := col.typ.Class() == sqltype.ClassInt && t.Class() == sqltype.ClassDecimal
+		if t.Class() != col.typ.Class() && !whole || t.Kind == sqltype.DateTimeOffset && col.typ.Kind != t.Kind {
+			return
+		}
+		if val.typ.Class() != t.Class() {
+			val = b.cast(val, t, 0)
+		}
+		out = append(out, searchArg{ref: col.ref, ord: col.ord, op: op, val: val, deps: deps})
+	}
+	add(v, w, dw, ops[0])
+	add(w, v, dv, ops[1])
+	return out
+}
+
+// scanNode reads a relation, along its first order when conditions allow a seek.
+type scanNode struct {
+	run     *run
+	rel     Relation
+	ref     *tableRef
+	prefix  []searchArg
+	low     []searchArg
+	high    []searchArg
+	reverse bool
+	rows    bool
+	write   bool
+	// unique: the prefix names at most one row
+	unique bool
+	key    []sqltype.Value
+	hit    sqltype.Row
+	f      *frame
+	cur    Cursor
+}
+
+// seek chooses what conditions the scan uses; avail are the segments bound before it.
+func (n *scanNode) seek(cs []*conjunct, avail uint64) {
+	orders, unique := n.rel.Orders()
+	if len(orders) == 0 {
+		return
+	}
+	find := func(ord int, ops ...string) (out []searchArg) {
+		for _, c := range cs {
+			for _, a := range c.args {
+				if a.ref != n.ref || a.ord != ord || a.deps&^avail != 0 {
+					continue
+				}
+				for _, op := range ops {
+					if a.op == op {
+						out = append(out, a)
+					}
+				}
+			}
+		}
+		return out
+	}
+	for _, ord := range orders[0] {
+		if eq := find(ord, "=", "null"); len(eq) > 0 {
+			n.prefix = append(n.prefix, eq[0])
+			continue
+		}
+		n.low, n.high = find(ord, ">", ">="), find(ord, "<", "<=")
+		break
+	}
+	n.unique = unique && len(n.prefix) == len(orders[0])
+}
+
+// seekValue evaluates the value of a condition; never is set when no row can satisfy it, any when every row can.
+func (n *scanNode) seekValue(a searchArg, f *frame) (v sqltype.Value, never, any bool) {
+	v = a.val.eval(f)
+	if v.IsNull() {
+		return v, true, false
+	}
+	if n.ref.cols[a.ord].Type.Class() != sqltype.ClassInt || a.val.typ.Class() != sqltype.ClassDecimal {
+		return v, false, false
+	}
+	// an integer column against a decimal
+	d, small := v.Small()
+	if small && v.Scale() == 0 {
+		return sqltype.FromInt(d), false, false
+	}
+	if small {
+		return v, false, true
+	}
+	positive := v.Big().Sign() > 0
+	switch a.op {
+	case "=":
+		return v, true, false
+	case "<", "<=":
+		return v, !positive, positive
+	}
+	return v, positive, !positive
+}
+
+func (n *scanNode) open(f *frame) error {
+	n.f = f
+	req := ScanRequest{Columns: n.ref.want, Reverse: n.reverse, Rows: n.rows, Write: n.write}
+	key := n.key[:0]
+	for _, a := range n.prefix {
+		if a.op == "null" {
+			key = append(key, sqltype.Value{})
+			continue
+		}
+		v, never, any := n.seekValue(a, f)
+		if never {
+			n.cur = (&Rows{}).Cursor()
+			return n.run.err
+		}
+		if any {
+			break
+		}
+		key = append(key, v)
+	}
+	req.Prefix = key
+	bound := func(args []searchArg, op string, tighter func(c int) bool) (b *Bound, never bool) {
+		if len(key) < len(n.prefix) {
+			return nil, false
+		}
+		for _, a := range args {
+			v, no, any := n.seekValue(a, f)
+			if no {
+				return nil, true
+			}
+			if any {
+				continue
+			}
+			c := 0
+			if b != nil {
+				c = sqltype.Compare(v, b.Value, n.ref.cols[a.ord].Type)
+			}
+			if b == nil || tighter(c) || c == 0 && a.op == op {
+				b = &Bound{Value: v, Inclusive: a.op != op}
+			}
+		}
+		return b, false
+	}
+	var none bool
+	if req.Low, none = bound(n.low, ">", func(c int) bool { return c > 0 }); none {
+		n.cur = (&Rows{}).Cursor()
+		return n.run.err
+	}
+	if req.High, none = bound(n.high, "<", func(c int) bool { return c < 0 }); none {
+		n.cur = (&Rows{}).Cursor()
+		return n.run.err
+	}
+	if n.run.err != nil {
+		return n.run.err
+	}
+	n.key = key
+	cur, err := n.rel.Scan(n.run.ctx, req)
+	n.cur = cur
+	return err
+}
+
+// same tells that the scan would deliver the row it delivered last: it is a lookup of one row by the same key.
+func (n *scanNode) same(f *frame) bool {
+	if !n.unique || n.hit == nil || len(n.key) != len(n.prefix) {
+		return false
+	}
+	for i, a := range n.prefix {
+		v := sqltype.Value{}
+		if a.op != "null" {
+			v = a.val.eval(f)
+		}
+		if v != n.key[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func (n *scanNode) next() (bool, error) {
+	row, err := n.cur.Next()
+	if row == nil || err != nil {
+		return false, err
+	}
+	n.hit = row
+	n.f.seg[n.ref.idx] = row
+	return true, nil
+}
+
+func (n *scanNode) close() {
+	if n.cur != nil {
+		n.cur.Close()
+		n.cur = nil
+	}
+}
+
+// leading gives the scan whose order a node's rows keep.
+func leading(n node) *scanNode {
+	switch x := n.(type) {
+	case *scanNode:
+		return x
+	case *filterNode:
+		return leading(x.input)
+	case *loopJoin:
+		return leading(x.left)
+	case *hashJoin:
+		return leading(x.left)
+	case *windowNode:
+		return leading(x.input)
+	}
+	return nil
+}
+
+// sortedBy tells whether the scan can deliver its rows in the order of the columns, and whether descending.
+func (n *scanNode) sortedBy(cols []sortKey) (ok, descending bool) {
+	orders, unique := n.rel.Orders()
+	fixed := func(ord int) bool {
+		for _, a := range n.prefix {
+			if a.ord == ord {
+				return true
+			}
+		}
+		return false
+	}
+	for k, order := range orders {
+		at, ok, desc, first := 0, true, false, true
+		for _, c := range cols {
+			if c.e.ref == n.ref && c.e.depth == 0 && fixed(c.e.ord) {
+				continue
+			}
+			for at < len(order) && fixed(order[at]) {
+				at++
+			}
+			if at == len(order) && unique && k == 0 {
+				break // the key is complete: nothing left to order
+			}
+			if at == len(order) || c.e.ref != n.ref || c.e.depth != 0 || c.e.ord != order[at] || !first && c.desc != desc {
+				ok = false
+				break
+			}
+			desc, first = c.desc, false
+			at++
+		}
+		if ok {
+			return true, desc
+		}
+	}
+	return false, false
+}

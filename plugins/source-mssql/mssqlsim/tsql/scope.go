@@ -1,0 +1,174 @@
+package tsql
+
+import (
+	"strings"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/sqlc-dev/teesql/ast"
+)
+
+// frame holds the current row of every table of one query; outer is the frame of the query around it.
+type frame struct {
+	seg   []sqltype.Row
+	outer *frame
+}
+
+// tableRef is one table of a FROM clause.
+type tableRef struct {
+	idx    int // its segment in the frame
+	alias  string
+	schema string
+	cols   []Column
+	pruned bool // only columns in use are read
+	pos    map[int]int
+	want   []int
+}
+
+// use gives the place of a column in the segment.
+func (t *tableRef) use(ord int) int {
+	if !t.pruned {
+		return ord
+	}
+	p, ok := t.pos[ord]
+	if !ok {
+		if t.pos == nil {
+			t.pos = map[int]int{}
+		}
+		p = len(t.want)
+		t.pos[ord] = p
+		t.want = append(t.want, ord)
+	}
+	return p
+}
+
+// scope is what names mean at one place of a query.
+type scope struct {
+	tables []*tableRef
+	outer  *scope
+	// touched collects the segments that expressions bound in this scope read.
+	touched uint64
+	// group is set where only groups and aggregates exist; base is then the scope of the rows.
+	group *grouping
+	// windows collects window functions met while binding the select list.
+	windows *[]*windowCall
+}
+
+func (s *scope) add(alias, schema string, cols []Column, pruned bool) *tableRef {
+	t := &tableRef{idx: len(s.tables), alias: alias, schema: schema, cols: cols, pruned: pruned}
+	if t.idx >= 64 {
+		panic(bindError{sqltype.Unsupported("a query with more than 64 tables")})
+	}
+	s.tables = append(s.tables, t)
+	return t
+}
+
+// bindError carries an error out of the binder, which is recovered where a statement is compiled.
+type bindError struct{ err error }
+
+func fail(err error) { panic(bindError{err}) }
+
+func failf(number int32, format string, args ...any) { fail(sqltype.Errorf(number, format, args...)) }
+
+func unsupported(format string, args ...any) { fail(sqltype.Unsupported(format, args...)) }
+
+// catch turns a bindError into an error.
+func catch(err *error) {
+	if r := recover(); r != nil {
+		b, ok := r.(bindError)
+		if !ok {
+			panic(r)
+		}
+		*err = b.err
+	}
+}
+
+func ident(i *ast.Identifier) string {
+	if i == nil {
+		return ""
+	}
+	return i.Value
+}
+
+func objectName(o *ast.SchemaObjectName) Name {
+	if o.ServerIdentifier != nil {
+		unsupported("linked server names such as %s", o.ServerIdentifier.Value)
+	}
+	return Name{ident(o.DatabaseIdentifier), ident(o.SchemaIdentifier), ident(o.BaseIdentifier)}
+}
+
+// find looks a column up in one scope.
+func (s *scope) find(c *ast.ColumnReferenceExpression) (t *tableRef, ord int) {
+	ids := c.MultiPartIdentifier.Identifiers
+	name := ids[len(ids)-1].Value
+	alias, schema := "", ""
+	if len(ids) > 1 {
+		alias = ids[len(ids)-2].Value
+	}
+	if len(ids) > 2 {
+		schema = ids[len(ids)-3].Value
+	}
+	for _, x := range s.tables {
+		if alias != "" && !sqltype.EqualName(x.alias, alias) || schema != "" && !sqltype.EqualName(x.schema, schema) {
+			continue
+		}
+		for i := range x.cols {
+			if sqltype.EqualName(x.cols[i].Name, name) {
+				if t != nil {
+					failf(209, "Ambiguous column name '%s'.", name)
+				}
+				t, ord = x, i
+			}
+		}
+	}
+	return t, ord
+}
+
+func columnText(c *ast.ColumnReferenceExpression) string {
+	var n []string
+	for _, i := range c.MultiPartIdentifier.Identifiers {
+		n = append(n, i.Value)
+	}
+	return strings.Join(n, ".")
+}
+
+// column binds a column of this or an outer query.
+func (b *binder) column(c *ast.ColumnReferenceExpression, sc *scope) expr {
+	if c.MultiPartIdentifier == nil {
+		unsupported("the column reference %s", c.ColumnType)
+	}
+	depth := 0
+	for s := sc; s != nil; s, depth = s.outer, depth+1 {
+		if s.group != nil {
+			if e, ok := s.group.column(b, c); ok {
+				return e.at(depth)
+			}
+		}
+		t, ord := s.find(c)
+		if t == nil {
+			continue
+		}
+		s.touched |= 1 << t.idx
+		col := t.cols[ord]
+		seg, pos := t.idx, t.use(ord)
+		e := expr{typ: col.Type, null: col.Nullable, ref: t, ord: ord, depth: depth}
+		switch depth {
+		case 0:
+			e.eval = func(f *frame) sqltype.Value { return f.seg[seg][pos] }
+		case 1:
+			e.eval = func(f *frame) sqltype.Value { return f.outer.seg[seg][pos] }
+		default:
+			e.eval = func(f *frame) sqltype.Value {
+				for range depth {
+					f = f.outer
+				}
+				return f.seg[seg][pos]
+			}
+		}
+		return e
+	}
+	if n := c.MultiPartIdentifier.Identifiers; len(n) > 1 {
+		failf(4104, "The multi-part identifier \"%s\" could not be bound.", columnText(c))
+	}
+	failf(207, "Invalid column name '%s'.", columnText(c))
+	return expr{}
+}

@@ -1,0 +1,316 @@
+package tsql
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/sqlc-dev/teesql/ast"
+)
+
+func (x *executor) statement(st ast.Statement) (flow, error) {
+	switch s := st.(type) {
+	case *ast.SelectStatement:
+		return goOn, x.query(s)
+	case *ast.InsertStatement:
+		return goOn, x.insert(s)
+	case *ast.UpdateStatement:
+		return goOn, x.update(s)
+	case *ast.DeleteStatement:
+		return goOn, x.delete(s)
+	case *ast.ExecuteStatement:
+		return goOn, x.execute(s)
+	case *ast.DeclareVariableStatement:
+		return goOn, x.plain(func(b *binder) {
+			for _, d := range s.Declarations {
+				v := &variable{typ: b.dataType(d.DataType, 1)}
+				if d.Value != nil {
+					v.val = b.valueOf(d.Value, v.typ)
+				}
+				x.batch.vars[strings.ToLower(d.VariableName.Value)] = v
+			}
+		})
+	case *ast.DeclareTableVariableStatement:
+		return goOn, x.plain(func(b *binder) {
+			x.batch.tables[strings.ToLower(s.Body.VariableName.Value)] = newTableVar(b.columnDefs(s.Body.Definition))
+		})
+	case *ast.SetVariableStatement:
+		return goOn, x.scoped(false, func(b *binder) error {
+			if s.CursorDefinition != nil || s.FunctionCallExists || s.AssignmentKind != "" && s.AssignmentKind != "Equals" {
+				return sqltype.Unsupported("this form of SET %s", s.Variable.Name)
+			}
+			v := b.variable(s.Variable.Name)
+			v.val = b.valueOf(s.Expression, v.typ)
+			return nil
+		})
+	case *ast.BeginEndBlockStatement:
+		return x.statements(s.StatementList.Statements)
+	case *ast.IfStatement:
+		return x.branch(s)
+	case *ast.WhileStatement:
+		return x.loop(s)
+	case *ast.BreakStatement:
+		return leaveLoop, nil
+	case *ast.ContinueStatement:
+		return nextLoop, nil
+	case *ast.ReturnStatement:
+		return leaveBatch, nil
+	case *ast.TryCatchStatement:
+		return x.try(s)
+	case *ast.PrintStatement:
+		return goOn, x.plain(func(b *binder) {
+			v := b.valueOf(s.Expression, sqltype.Str(sqltype.NVarChar, 4000))
+			x.out.Info(&sqltype.Error{State: 1, Message: v.Str()})
+		})
+	case *ast.RaiseErrorStatement:
+		return goOn, x.raise(s)
+	case *ast.ThrowStatement:
+		return goOn, x.throw(s)
+	case *ast.WaitForStatement:
+		return goOn, x.wait(s)
+	case *ast.UseStatement:
+		name := s.DatabaseName.Value
+		if err := x.sess.Use(name); err != nil {
+			return goOn, err
+		}
+		x.out.Database(name)
+		return goOn, nil
+	}
+	if f, ok, err := x.setting(st); ok {
+		return f, err
+	}
+	if ok, err := x.transaction(st); ok {
+		return goOn, err
+	}
+	if ok, err := x.define(st); ok {
+		return goOn, err
+	}
+	return goOn, sqltype.Unsupported("the statement %s", strings.TrimSuffix(nodeName(st), "Statement"))
+}
+
+func (x *executor) holds(p ast.BooleanExpression) (ok bool, err error) {
+	err = x.scoped(false, func(b *binder) error {
+		b.rowsWanted = false
+		ok = b.pred(p, nil)(&frame{}) == yes
+		return nil
+	})
+	return ok, err
+}
+
+func (x *executor) branch(s *ast.IfStatement) (flow, error) {
+	ok, err := x.holds(s.Predicate)
+	if err != nil {
+		return goOn, err
+	}
+	next := s.ElseStatement
+	if ok {
+		next = s.ThenStatement
+	}
+	if next == nil {
+		return goOn, nil
+	}
+	return x.statement(next)
+}
+
+func (x *executor) loop(s *ast.WhileStatement) (flow, error) {
+	for {
+		if err := x.ctx.Err(); err != nil {
+			return leaveBatch, err
+		}
+		ok, err := x.holds(s.Predicate)
+		if err != nil || !ok {
+			return goOn, err
+		}
+		f, err := x.statement(s.Statement)
+		if err != nil || f == leaveBatch {
+			return f, err
+		}
+		if f == leaveLoop {
+			return goOn, nil
+		}
+	}
+}
+
+func (x *executor) try(s *ast.TryCatchStatement) (flow, error) {
+	x.depth++
+	f, err := x.statements(s.TryStatements.Statements)
+	x.depth--
+	var e *sqltype.Error
+	if err == nil || !errors.As(err, &e) || e.Class >= 20 {
+		return f, err
+	}
+	before := x.batch.caught
+	x.batch.caught = e
+	f, err = x.statements(s.CatchStatements.Statements)
+	x.batch.caught = before
+	return f, err
+}
+
+func (x *executor) raise(s *ast.RaiseErrorStatement) error {
+	e := &sqltype.Error{Number: 50000}
+	if err := x.plain(func(b *binder) {
+		if len(s.OptionalParameters) > 0 {
+			unsupported("arguments of RAISERROR")
+		}
+		e.Message = b.valueOf(s.FirstParameter, sqltype.Str(sqltype.NVarChar, 2047)).Str()
+		e.Class = uint8(b.valueOf(s.SecondParameter, sqltype.Of(sqltype.Int)).Int())
+		e.State = uint8(b.valueOf(s.ThirdParameter, sqltype.Of(sqltype.Int)).Int())
+	}); err != nil {
+		return err
+	}
+	switch {
+	case e.Class <= 10:
+		x.out.Info(e)
+	case x.depth > 0:
+		return e
+	default:
+		x.out.Raise(e)
+	}
+	return nil
+}
+
+func (x *executor) throw(s *ast.ThrowStatement) error {
+	if s.ErrorNumber == nil {
+		if x.batch.caught == nil {
+			return sqltype.Errorf(10704, "To rethrow an error, a THROW statement must be used inside a CATCH block.")
+		}
+		return x.batch.caught
+	}
+	e := &sqltype.Error{Class: 16}
+	if err := x.plain(func(b *binder) {
+		e.Number = int32(b.valueOf(s.ErrorNumber, sqltype.Of(sqltype.Int)).Int())
+		e.Message = b.valueOf(s.Message, sqltype.Str(sqltype.NVarChar, 2048)).Str()
+		e.State = uint8(b.valueOf(s.State, sqltype.Of(sqltype.Int)).Int())
+	}); err != nil {
+		return err
+	}
+	return e
+}
+
+func (x *executor) wait(s *ast.WaitForStatement) error {
+	p, ok := s.Parameter.(ast.ScalarExpression)
+	if !ok || !strings.EqualFold(s.WaitForOption, "delay") {
+		return sqltype.Unsupported("WAITFOR %s", s.WaitForOption)
+	}
+	var d time.Duration
+	if err := x.plain(func(b *binder) {
+		v := b.valueOf(p, sqltype.Scaled(sqltype.Time, 7))
+		d = time.Duration(v.Ticks()%sqltype.TicksPerDay) * 100
+	}); err != nil {
+		return err
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-x.ctx.Done():
+		return x.ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+var isolations = map[string]Isolation{"ReadUncommitted": ReadUncommitted, "ReadCommitted": ReadCommitted, "RepeatableRead": RepeatableRead, "Serializable": Serializable, "Snapshot": Snapshot}
+
+// setting carries out SET options. Those that would change results here and are not supported are refused.
+func (x *executor) setting(st ast.Statement) (flow, bool, error) {
+	switch s := st.(type) {
+	case *ast.PredicateSetStatement:
+		for _, o := range strings.Split(s.Options, ",") {
+			switch o = strings.ToUpper(strings.NewReplacer("_", "", " ", "").Replace(o)); o {
+			case "NOCOUNT":
+				x.out.NoCount(s.IsOn)
+			case "IMPLICITTRANSACTIONS":
+				x.batch.implicit = s.IsOn
+				x.out.Implicit(s.IsOn)
+			case "ANSINULLS", "ANSIPADDING", "ANSIWARNINGS", "ARITHABORT", "CONCATNULLYIELDSNULL", "QUOTEDIDENTIFIER", "ANSINULLDFLTON", "ANSIDEFAULTS":
+				if !s.IsOn && o != "ARITHABORT" && o != "ANSIDEFAULTS" && o != "ANSIWARNINGS" && o != "ANSIPADDING" && o != "ANSINULLDFLTON" {
+					return goOn, true, sqltype.Unsupported("SET %s OFF", s.Options)
+				}
+			case "XACTABORT", "CURSORCLOSEONCOMMIT", "NUMERICROUNDABORT", "ANSINULLDFLTOFF", "NOBROWSETABLE", "FORCEPLAN", "ARITHIGNORE":
+			case "FMTONLY", "NOEXEC", "PARSEONLY", "SHOWPLANALL", "SHOWPLANTEXT", "SHOWPLANXML":
+				if s.IsOn {
+					return goOn, true, sqltype.Unsupported("SET %s ON", s.Options)
+				}
+			default:
+				return goOn, true, sqltype.Unsupported("SET %s", s.Options)
+			}
+		}
+		return goOn, true, nil
+	case *ast.SetTransactionIsolationLevelStatement:
+		l, ok := isolations[s.Level]
+		if !ok {
+			return goOn, true, sqltype.Unsupported("the isolation level %s", s.Level)
+		}
+		return goOn, true, x.sess.SetIsolation(l)
+	case *ast.SetCommandStatement:
+		for _, c := range s.Commands {
+			g, ok := c.(*ast.GeneralSetCommand)
+			if !ok {
+				return goOn, true, sqltype.Unsupported("%s", nodeName(c))
+			}
+			if err := x.command(g); err != nil {
+				return goOn, true, err
+			}
+		}
+		return goOn, true, nil
+	case *ast.SetTextSizeStatement, *ast.SetRowCountStatement:
+		var n int64
+		var err error
+		if t, ok := s.(*ast.SetRowCountStatement); ok {
+			err = x.plain(func(b *binder) { n = b.valueOf(t.NumberRows, sqltype.Of(sqltype.BigInt)).Int() })
+			if err == nil && n != 0 {
+				err = sqltype.Unsupported("SET ROWCOUNT %d", n)
+			}
+		}
+		return goOn, true, err
+	}
+	return goOn, false, nil
+}
+
+func (x *executor) command(g *ast.GeneralSetCommand) error {
+	switch g.CommandType {
+	case "LockTimeout":
+		return x.plain(func(b *binder) { x.sess.SetLockTimeout(b.valueOf(g.Parameter, sqltype.Of(sqltype.BigInt)).Int()) })
+	case "Language", "DateFormat", "DateFirst":
+		var v string
+		p := g.Parameter
+		if i, ok := p.(*ast.IdentifierLiteral); ok {
+			v = i.Value
+		} else if err := x.plain(func(b *binder) { v = b.valueOf(p, sqltype.SysName).Str() }); err != nil {
+			return err
+		}
+		switch strings.ToLower(v) {
+		case "us_english", "english", "mdy", "7":
+			return nil
+		}
+		return sqltype.Unsupported("SET %s %s", g.CommandType, v)
+	case "DeadlockPriority", "QueryGovernorCostLimit", "ContextInfo":
+		return nil
+	}
+	return sqltype.Unsupported("SET %s", g.CommandType)
+}
+
+func nameOf(n *ast.IdentifierOrValueExpression) string {
+	if n == nil {
+		return ""
+	}
+	if n.Identifier != nil {
+		return n.Identifier.Value
+	}
+	return n.Value
+}
+
+func (x *executor) transaction(st ast.Statement) (bool, error) {
+	switch s := st.(type) {
+	case *ast.BeginTransactionStatement:
+		return true, x.sess.Begin()
+	case *ast.CommitTransactionStatement:
+		return true, x.sess.Commit()
+	case *ast.RollbackTransactionStatement:
+		return true, x.sess.Rollback(nameOf(s.Name))
+	case *ast.SaveTransactionStatement:
+		return true, x.sess.Save(nameOf(s.Name))
+	}
+	return false, nil
+}

@@ -1,0 +1,275 @@
+package tsql
+
+import (
+	"strings"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/sqlc-dev/teesql/ast"
+)
+
+// windowCall is one function with OVER.
+type windowCall struct {
+	name  string
+	at    int // place in the window segment
+	arg   expr
+	by    int64
+	tiles int64
+	parts []expr
+	order []sortKey
+	agg   *aggregate
+}
+
+// window binds a function with OVER; its values come to lie in the segment after the tables.
+func (b *binder) window(name string, e *ast.FunctionCall, sc *scope) expr {
+	if sc == nil || sc.windows == nil {
+		failf(4108, "Windowed functions can only appear in the SELECT or ORDER BY clauses.")
+	}
+	if e.OverClause.WindowName != nil || e.OverClause.WindowFrameClause != nil {
+		unsupported("named windows and window frames")
+	}
+	calls := sc.windows
+	w := &windowCall{name: name, at: len(*calls), by: 1}
+	sc.windows = nil // no window function inside another
+	w.parts = b.exprs(e.OverClause.Partitions, sc)
+	w.order = b.sortKeys(e.OverClause.OrderByClause, sc, &selectPlan{})
+	typ, null := sqltype.Of(sqltype.BigInt), false
+	need := func(n int) {
+		if len(e.Parameters) < n {
+			failf(174, "The %s function requires %d argument(s).", strings.ToLower(name), n)
+		}
+		if len(w.order) == 0 {
+			failf(4112, "The function '%s' must have an OVER clause with ORDER BY.", name)
+		}
+	}
+	switch name {
+	case "ROW_NUMBER", "RANK", "DENSE_RANK":
+		need(0)
+	case "NTILE":
+		need(1)
+		if w.tiles = b.value(e.Parameters[0]).Int(); w.tiles < 1 {
+			failf(5349, "The %s function requires a positive integer argument.", "NTILE")
+		}
+	case "LAG", "LEAD":
+		need(1)
+		w.arg = b.expr(e.Parameters[0], sc)
+		if len(e.Parameters) > 1 {
+			w.by = b.value(e.Parameters[1]).Int()
+		}
+		if len(e.Parameters) > 2 {
+			unsupported("a default of %s", name)
+		}
+		if name == "LAG" {
+			w.by = -w.by
+		}
+		typ, null = w.arg.typ, true
+	case "COUNT", "COUNT_BIG", "SUM", "MIN", "MAX", "AVG":
+		if len(w.order) > 0 {
+			unsupported("%s over an ordered window", name)
+		}
+		w.agg = &aggregate{name: name}
+		if c, ok := e.Parameters[0].(*ast.ColumnReferenceExpression); ok && c.ColumnType == "Wildcard" {
+			w.agg.star = true
+		} else {
+			w.agg.arg = b.expr(e.Parameters[0], sc)
+			w.agg.arg = w.agg.bind(b)
+		}
+		switch name {
+		case "COUNT":
+			w.agg.typ = sqltype.Of(sqltype.Int)
+		case "COUNT_BIG":
+			w.agg.typ = sqltype.Of(sqltype.BigInt)
+		}
+		typ, null = w.agg.typ, true
+	default:
+		unsupported("the window function %s", name)
+	}
+	*calls = append(*calls, w)
+	sc.windows = calls
+	seg := len(sc.tables)
+	return expr{typ: typ, null: null, eval: func(f *frame) sqltype.Value { return f.seg[seg][w.at] }}
+}
+
+// windowNode reads its whole input, computes the functions, and delivers the rows in the order they came.
+type windowNode struct {
+	run   *run
+	input node
+	calls []*windowCall
+	seg   int
+	saver saver
+	rows  [][]sqltype.Row
+	vals  []sqltype.Row
+	f     *frame
+	at    int
+}
+
+func (n *windowNode) open(f *frame) error {
+	n.f, n.at, n.rows, n.vals = f, 0, nil, nil
+	n.saver.segs = nil
+	for i := range f.seg {
+		if i != n.seg {
+			n.saver.segs = append(n.saver.segs, i)
+		}
+	}
+	if err := n.input.open(f); err != nil {
+		return err
+	}
+	defer n.input.close()
+	for {
+		ok, err := n.input.next()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		n.rows = append(n.rows, n.saver.save(f))
+		if len(n.rows)%4096 == 0 && n.run.ctx.Err() != nil {
+			return n.run.ctx.Err()
+		}
+	}
+	block := make([]sqltype.Value, len(n.rows)*len(n.calls))
+	n.vals = make([]sqltype.Row, len(n.rows))
+	for i := range n.vals {
+		n.vals[i] = block[i*len(n.calls) : (i+1)*len(n.calls)]
+	}
+	for _, c := range n.calls {
+		if err := n.compute(c); err != nil {
+			return err
+		}
+	}
+	return n.run.err
+}
+
+// member is a row of a partition: its number, and its values of the window's order.
+type member struct {
+	row  int
+	keys []sqltype.Value
+}
+
+func (n *windowNode) compute(c *windowCall) error {
+	ordered := len(c.parts) == 0
+	if s := leading(n.input); ordered && len(c.order) > 0 {
+		var desc bool
+		if ordered = s != nil; ordered {
+			ordered, desc = s.sortedBy(c.order)
+			ordered = ordered && desc == s.reverse
+		}
+	}
+	if ordered && c.name != "RANK" && c.name != "DENSE_RANK" {
+		part := make([]member, len(n.rows))
+		for i := range part {
+			part[i].row = i
+		}
+		return n.fill(c, part)
+	}
+	parts := map[string][]member{}
+	var names []string
+	var buf []byte
+	for i, rows := range n.rows {
+		n.saver.restore(n.f, rows)
+		buf = buf[:0]
+		for _, p := range c.parts {
+			buf = p.eval(n.f).AppendKey(buf, p.typ)
+		}
+		m := member{row: i}
+		for _, k := range c.order {
+			m.keys = append(m.keys, k.e.eval(n.f))
+		}
+		if _, ok := parts[string(buf)]; !ok {
+			names = append(names, string(buf))
+		}
+		parts[string(buf)] = append(parts[string(buf)], m)
+	}
+	for _, name := range names {
+		part := parts[name]
+		sortMembers(part, c.order)
+		if err := n.fill(c, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func sortMembers(part []member, keys []sortKey) {
+	rows := make([]sorted, len(part))
+	for i, m := range part {
+		rows[i] = sorted{keys: m.keys, rows: []sqltype.Row{{sqltype.FromInt(int64(m.row))}}}
+	}
+	sortRows(rows, keys)
+	for i, r := range rows {
+		part[i] = member{row: int(r.rows[0][0].Int()), keys: r.keys}
+	}
+}
+
+func (n *windowNode) fill(c *windowCall, part []member) error {
+	count := int64(len(part))
+	size, extra := int64(0), int64(0)
+	if c.tiles > 0 {
+		size, extra = count/c.tiles, count%c.tiles
+	}
+	var total sqltype.Value
+	if c.agg != nil {
+		var acc accumulator
+		for _, m := range part {
+			n.saver.restore(n.f, n.rows[m.row])
+			if err := c.agg.add(&acc, n.f); err != nil {
+				return err
+			}
+		}
+		var err error
+		if total, err = c.agg.result(&acc); err != nil {
+			return err
+		}
+	}
+	rank, dense := int64(0), int64(0)
+	for i, m := range part {
+		k := int64(i)
+		v := total
+		switch c.name {
+		case "ROW_NUMBER":
+			v = sqltype.FromInt(k + 1)
+		case "RANK", "DENSE_RANK":
+			if i == 0 || !sameKeys(part[i-1].keys, m.keys, c.order) {
+				rank, dense = k+1, dense+1
+			}
+			v = sqltype.FromInt(rank)
+			if c.name == "DENSE_RANK" {
+				v = sqltype.FromInt(dense)
+			}
+		case "NTILE": // the first tiles hold one row more ("Microsoft: NTILE (Transact-SQL)")
+			if k < extra*(size+1) {
+				v = sqltype.FromInt(k/(size+1) + 1)
+			} else {
+				v = sqltype.FromInt(extra + (k-extra*(size+1))/max(size, 1) + 1)
+			}
+		case "LAG", "LEAD":
+			if j := k + c.by; j >= 0 && j < count {
+				n.saver.restore(n.f, n.rows[part[j].row])
+				v = c.arg.eval(n.f)
+			}
+		}
+		n.vals[m.row][c.at] = v
+	}
+	return nil
+}
+
+func sameKeys(a, b []sqltype.Value, keys []sortKey) bool {
+	for i, k := range keys {
+		if sqltype.Compare(a[i], b[i], k.e.typ) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (n *windowNode) next() (bool, error) {
+	if n.at >= len(n.rows) {
+		return false, nil
+	}
+	n.saver.restore(n.f, n.rows[n.at])
+	n.f.seg[n.seg] = n.vals[n.at]
+	n.at++
+	return true, nil
+}
+
+func (n *windowNode) close() {}
