@@ -7,9 +7,6 @@ import (
 	"time"
 )
 
-// logLevelVariable is set by the host in a plugin's environment.
-const logLevelVariable = "PIPECTL_PLUGIN_LOG"
-
 // newLogger returns a logger whose lines the host takes apart again: JSON with
 // the keys of hclog (@timestamp, @level, @message), the only form that
 // go-plugin reads. Secrets are masked by the host, but better not logged.

@@ -2139,6 +2139,7 @@ func (x *ValidateConfigRequest) GetValue() *Value {
 	return nil
 }
 
+// ValidateConfigResponse holds what was found; an error among it is an answer.
 type ValidateConfigResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Diagnostics   []*Diagnostic          `protobuf:"bytes,1,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
@@ -6252,17 +6253,18 @@ type SilverRequest struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Session string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
 	// Names what the step may touch; valid during this call.
-	Grant       string    `protobuf:"bytes,2,opt,name=grant,proto3" json:"grant,omitempty"`
-	Address     string    `protobuf:"bytes,3,opt,name=address,proto3" json:"address,omitempty"`
-	Body        *Value    `protobuf:"bytes,4,opt,name=body,proto3" json:"body,omitempty"`
-	Input       *Table    `protobuf:"bytes,5,opt,name=input,proto3" json:"input,omitempty"`
-	Target      *Table    `protobuf:"bytes,6,opt,name=target,proto3" json:"target,omitempty"`
-	Until       *Position `protobuf:"bytes,7,opt,name=until,proto3" json:"until,omitempty"`
-	Key         []string  `protobuf:"bytes,8,rep,name=key,proto3" json:"key,omitempty"`
-	Instances   []string  `protobuf:"bytes,9,rep,name=instances,proto3" json:"instances,omitempty"`
-	InputSchema []byte    `protobuf:"bytes,10,opt,name=input_schema,json=inputSchema,proto3" json:"input_schema,omitempty"`
-	// The grant has a source.
-	HasSource     bool `protobuf:"varint,11,opt,name=has_source,json=hasSource,proto3" json:"has_source,omitempty"`
+	Grant        string    `protobuf:"bytes,2,opt,name=grant,proto3" json:"grant,omitempty"`
+	Address      string    `protobuf:"bytes,3,opt,name=address,proto3" json:"address,omitempty"`
+	Body         *Value    `protobuf:"bytes,4,opt,name=body,proto3" json:"body,omitempty"`
+	Input        *Table    `protobuf:"bytes,5,opt,name=input,proto3" json:"input,omitempty"`
+	Target       *Table    `protobuf:"bytes,6,opt,name=target,proto3" json:"target,omitempty"`
+	Until        *Position `protobuf:"bytes,7,opt,name=until,proto3" json:"until,omitempty"`
+	Key          []string  `protobuf:"bytes,8,rep,name=key,proto3" json:"key,omitempty"`
+	Instances    []string  `protobuf:"bytes,9,rep,name=instances,proto3" json:"instances,omitempty"`
+	InputSchema  []byte    `protobuf:"bytes,10,opt,name=input_schema,json=inputSchema,proto3" json:"input_schema,omitempty"`
+	TablesLimits *Limits   `protobuf:"bytes,11,opt,name=tables_limits,json=tablesLimits,proto3" json:"tables_limits,omitempty"`
+	// Absent: the grant has no source.
+	SourceLimits  *Limits `protobuf:"bytes,12,opt,name=source_limits,json=sourceLimits,proto3" json:"source_limits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -6367,19 +6369,27 @@ func (x *SilverRequest) GetInputSchema() []byte {
 	return nil
 }
 
-func (x *SilverRequest) GetHasSource() bool {
+func (x *SilverRequest) GetTablesLimits() *Limits {
 	if x != nil {
-		return x.HasSource
+		return x.TablesLimits
 	}
-	return false
+	return nil
+}
+
+func (x *SilverRequest) GetSourceLimits() *Limits {
+	if x != nil {
+		return x.SourceLimits
+	}
+	return nil
 }
 
 type PlanSilverResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Tables  []*TableSpec           `protobuf:"bytes,1,rep,name=tables,proto3" json:"tables,omitempty"`
 	Pending string                 `protobuf:"bytes,2,opt,name=pending,proto3" json:"pending,omitempty"`
-	// Errors among them fail the call.
-	Diagnostics   []*Diagnostic `protobuf:"bytes,3,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	// What planning found; the call itself did not fail.
+	Found         []*Diagnostic `protobuf:"bytes,3,rep,name=found,proto3" json:"found,omitempty"`
+	Diagnostics   []*Diagnostic `protobuf:"bytes,4,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -6426,6 +6436,13 @@ func (x *PlanSilverResponse) GetPending() string {
 		return x.Pending
 	}
 	return ""
+}
+
+func (x *PlanSilverResponse) GetFound() []*Diagnostic {
+	if x != nil {
+		return x.Found
+	}
+	return nil
 }
 
 func (x *PlanSilverResponse) GetDiagnostics() []*Diagnostic {
@@ -6609,8 +6626,9 @@ type CheckRequest struct {
 	Bronze       *Table       `protobuf:"bytes,9,opt,name=bronze,proto3" json:"bronze,omitempty"`
 	Key          []string     `protobuf:"bytes,10,rep,name=key,proto3" json:"key,omitempty"`
 	Instances    []string     `protobuf:"bytes,11,rep,name=instances,proto3" json:"instances,omitempty"`
-	// The grant has a source.
-	HasSource     bool `protobuf:"varint,12,opt,name=has_source,json=hasSource,proto3" json:"has_source,omitempty"`
+	TablesLimits *Limits      `protobuf:"bytes,12,opt,name=tables_limits,json=tablesLimits,proto3" json:"tables_limits,omitempty"`
+	// Absent: the grant has no source.
+	SourceLimits  *Limits `protobuf:"bytes,13,opt,name=source_limits,json=sourceLimits,proto3" json:"source_limits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -6722,19 +6740,27 @@ func (x *CheckRequest) GetInstances() []string {
 	return nil
 }
 
-func (x *CheckRequest) GetHasSource() bool {
+func (x *CheckRequest) GetTablesLimits() *Limits {
 	if x != nil {
-		return x.HasSource
+		return x.TablesLimits
 	}
-	return false
+	return nil
+}
+
+func (x *CheckRequest) GetSourceLimits() *Limits {
+	if x != nil {
+		return x.SourceLimits
+	}
+	return nil
 }
 
 type PlanCheckResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Summary string                 `protobuf:"bytes,1,opt,name=summary,proto3" json:"summary,omitempty"`
 	Tables  []*TableSpec           `protobuf:"bytes,2,rep,name=tables,proto3" json:"tables,omitempty"`
-	// Errors among them fail the call.
-	Diagnostics   []*Diagnostic `protobuf:"bytes,3,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	// What planning found; the call itself did not fail.
+	Found         []*Diagnostic `protobuf:"bytes,3,rep,name=found,proto3" json:"found,omitempty"`
+	Diagnostics   []*Diagnostic `protobuf:"bytes,4,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -6779,6 +6805,13 @@ func (x *PlanCheckResponse) GetSummary() string {
 func (x *PlanCheckResponse) GetTables() []*TableSpec {
 	if x != nil {
 		return x.Tables
+	}
+	return nil
+}
+
+func (x *PlanCheckResponse) GetFound() []*Diagnostic {
+	if x != nil {
+		return x.Found
 	}
 	return nil
 }
@@ -8999,7 +9032,7 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"\n" +
 	"verdict_us\x18\x01 \x01(\x03H\x00R\tverdictUs\x88\x01\x01\x12?\n" +
 	"\vdiagnostics\x18\x02 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnosticsB\r\n" +
-	"\v_verdict_us\"\x8e\x03\n" +
+	"\v_verdict_us\"\xef\x03\n" +
 	"\rSilverRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x14\n" +
 	"\x05grant\x18\x02 \x01(\tR\x05grant\x12\x18\n" +
@@ -9011,13 +9044,14 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x03key\x18\b \x03(\tR\x03key\x12\x1c\n" +
 	"\tinstances\x18\t \x03(\tR\tinstances\x12!\n" +
 	"\finput_schema\x18\n" +
-	" \x01(\fR\vinputSchema\x12\x1d\n" +
-	"\n" +
-	"has_source\x18\v \x01(\bR\thasSource\"\xa5\x01\n" +
+	" \x01(\fR\vinputSchema\x12>\n" +
+	"\rtables_limits\x18\v \x01(\v2\x19.pipectl.plugin.v1.LimitsR\ftablesLimits\x12>\n" +
+	"\rsource_limits\x18\f \x01(\v2\x19.pipectl.plugin.v1.LimitsR\fsourceLimits\"\xda\x01\n" +
 	"\x12PlanSilverResponse\x124\n" +
 	"\x06tables\x18\x01 \x03(\v2\x1c.pipectl.plugin.v1.TableSpecR\x06tables\x12\x18\n" +
-	"\apending\x18\x02 \x01(\tR\apending\x12?\n" +
-	"\vdiagnostics\x18\x03 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\"S\n" +
+	"\apending\x18\x02 \x01(\tR\apending\x123\n" +
+	"\x05found\x18\x03 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\x05found\x12?\n" +
+	"\vdiagnostics\x18\x04 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\"S\n" +
 	"\bProgress\x12\x14\n" +
 	"\x05stage\x18\x01 \x01(\tR\x05stage\x12\x12\n" +
 	"\x04rows\x18\x02 \x01(\x03R\x04rows\x12\x1d\n" +
@@ -9041,7 +9075,7 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"\vdiagnostics\x18\n" +
 	" \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnosticsB\r\n" +
 	"\v_verdict_usB\a\n" +
-	"\x05event\"\xae\x03\n" +
+	"\x05event\"\x8f\x04\n" +
 	"\fCheckRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x14\n" +
 	"\x05grant\x18\x02 \x01(\tR\x05grant\x12\x18\n" +
@@ -9054,13 +9088,14 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x06bronze\x18\t \x01(\v2\x18.pipectl.plugin.v1.TableR\x06bronze\x12\x10\n" +
 	"\x03key\x18\n" +
 	" \x03(\tR\x03key\x12\x1c\n" +
-	"\tinstances\x18\v \x03(\tR\tinstances\x12\x1d\n" +
-	"\n" +
-	"has_source\x18\f \x01(\bR\thasSource\"\xa4\x01\n" +
+	"\tinstances\x18\v \x03(\tR\tinstances\x12>\n" +
+	"\rtables_limits\x18\f \x01(\v2\x19.pipectl.plugin.v1.LimitsR\ftablesLimits\x12>\n" +
+	"\rsource_limits\x18\r \x01(\v2\x19.pipectl.plugin.v1.LimitsR\fsourceLimits\"\xd9\x01\n" +
 	"\x11PlanCheckResponse\x12\x18\n" +
 	"\asummary\x18\x01 \x01(\tR\asummary\x124\n" +
-	"\x06tables\x18\x02 \x03(\v2\x1c.pipectl.plugin.v1.TableSpecR\x06tables\x12?\n" +
-	"\vdiagnostics\x18\x03 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\"\xf3\b\n" +
+	"\x06tables\x18\x02 \x03(\v2\x1c.pipectl.plugin.v1.TableSpecR\x06tables\x123\n" +
+	"\x05found\x18\x03 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\x05found\x12?\n" +
+	"\vdiagnostics\x18\x04 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\"\xf3\b\n" +
 	"\x10RunCheckResponse\x12G\n" +
 	"\afinding\x18\x01 \x01(\v2+.pipectl.plugin.v1.RunCheckResponse.FindingH\x00R\afinding\x129\n" +
 	"\bprogress\x18\x02 \x01(\v2\x1b.pipectl.plugin.v1.ProgressH\x00R\bprogress\x12D\n" +
@@ -9426,112 +9461,118 @@ var file_pipectl_plugin_v1_plugin_proto_depIdxs = []int32{
 	15,  // 119: pipectl.plugin.v1.SilverRequest.input:type_name -> pipectl.plugin.v1.Table
 	15,  // 120: pipectl.plugin.v1.SilverRequest.target:type_name -> pipectl.plugin.v1.Table
 	13,  // 121: pipectl.plugin.v1.SilverRequest.until:type_name -> pipectl.plugin.v1.Position
-	57,  // 122: pipectl.plugin.v1.PlanSilverResponse.tables:type_name -> pipectl.plugin.v1.TableSpec
-	11,  // 123: pipectl.plugin.v1.PlanSilverResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	93,  // 124: pipectl.plugin.v1.RunSilverResponse.progress:type_name -> pipectl.plugin.v1.Progress
-	119, // 125: pipectl.plugin.v1.RunSilverResponse.result:type_name -> pipectl.plugin.v1.RunSilverResponse.Result
-	22,  // 126: pipectl.plugin.v1.RunSilverResponse.failure:type_name -> pipectl.plugin.v1.Failure
-	14,  // 127: pipectl.plugin.v1.CheckRequest.body:type_name -> pipectl.plugin.v1.Value
-	35,  // 128: pipectl.plugin.v1.CheckRequest.source:type_name -> pipectl.plugin.v1.SourceTable
-	15,  // 129: pipectl.plugin.v1.CheckRequest.silver:type_name -> pipectl.plugin.v1.Table
-	15,  // 130: pipectl.plugin.v1.CheckRequest.bronze:type_name -> pipectl.plugin.v1.Table
-	57,  // 131: pipectl.plugin.v1.PlanCheckResponse.tables:type_name -> pipectl.plugin.v1.TableSpec
-	11,  // 132: pipectl.plugin.v1.PlanCheckResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	120, // 133: pipectl.plugin.v1.RunCheckResponse.finding:type_name -> pipectl.plugin.v1.RunCheckResponse.Finding
-	93,  // 134: pipectl.plugin.v1.RunCheckResponse.progress:type_name -> pipectl.plugin.v1.Progress
-	121, // 135: pipectl.plugin.v1.RunCheckResponse.result:type_name -> pipectl.plugin.v1.RunCheckResponse.Result
-	22,  // 136: pipectl.plugin.v1.RunCheckResponse.failure:type_name -> pipectl.plugin.v1.Failure
-	14,  // 137: pipectl.plugin.v1.Body.Attribute.default:type_name -> pipectl.plugin.v1.Value
-	27,  // 138: pipectl.plugin.v1.Body.Block.body:type_name -> pipectl.plugin.v1.Body
-	13,  // 139: pipectl.plugin.v1.InspectRequest.SinceEntry.value:type_name -> pipectl.plugin.v1.Position
-	13,  // 140: pipectl.plugin.v1.InspectResponse.TableInfo.oldest:type_name -> pipectl.plugin.v1.Position
-	11,  // 141: pipectl.plugin.v1.InspectResponse.TableInfo.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	15,  // 142: pipectl.plugin.v1.GetTablesResponse.State.table:type_name -> pipectl.plugin.v1.Table
-	107, // 143: pipectl.plugin.v1.GetTablesResponse.State.properties:type_name -> pipectl.plugin.v1.GetTablesResponse.State.PropertiesEntry
-	108, // 144: pipectl.plugin.v1.GetTablesResponse.State.txns:type_name -> pipectl.plugin.v1.GetTablesResponse.State.TxnsEntry
-	7,   // 145: pipectl.plugin.v1.Filter.Term.op:type_name -> pipectl.plugin.v1.Filter.Op
-	23,  // 146: pipectl.plugin.v1.Filter.Term.literals:type_name -> pipectl.plugin.v1.Literal
-	110, // 147: pipectl.plugin.v1.Filter.Clause.all:type_name -> pipectl.plugin.v1.Filter.Term
-	114, // 148: pipectl.plugin.v1.WritePartRequest.Open.constants:type_name -> pipectl.plugin.v1.WritePartRequest.Open.Constant
-	23,  // 149: pipectl.plugin.v1.WritePartRequest.Open.Constant.value:type_name -> pipectl.plugin.v1.Literal
-	85,  // 150: pipectl.plugin.v1.RunSilverResponse.Result.position:type_name -> pipectl.plugin.v1.TargetPosition
-	11,  // 151: pipectl.plugin.v1.RunSilverResponse.Result.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	10,  // 152: pipectl.plugin.v1.RunCheckResponse.Result.outcome:type_name -> pipectl.plugin.v1.RunCheckResponse.Outcome
-	122, // 153: pipectl.plugin.v1.RunCheckResponse.Result.failures:type_name -> pipectl.plugin.v1.RunCheckResponse.Result.FailuresEntry
-	11,  // 154: pipectl.plugin.v1.RunCheckResponse.Result.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	24,  // 155: pipectl.plugin.v1.PluginService.Describe:input_type -> pipectl.plugin.v1.DescribeRequest
-	28,  // 156: pipectl.plugin.v1.PluginService.ValidateConfig:input_type -> pipectl.plugin.v1.ValidateConfigRequest
-	30,  // 157: pipectl.plugin.v1.PluginService.Configure:input_type -> pipectl.plugin.v1.ConfigureRequest
-	33,  // 158: pipectl.plugin.v1.PluginService.CloseSession:input_type -> pipectl.plugin.v1.CloseSessionRequest
-	36,  // 159: pipectl.plugin.v1.SourceService.Inspect:input_type -> pipectl.plugin.v1.InspectRequest
-	38,  // 160: pipectl.plugin.v1.SourceService.Start:input_type -> pipectl.plugin.v1.StartRequest
-	40,  // 161: pipectl.plugin.v1.SourceService.Latest:input_type -> pipectl.plugin.v1.LatestRequest
-	42,  // 162: pipectl.plugin.v1.SourceService.PlanBatch:input_type -> pipectl.plugin.v1.PlanBatchRequest
-	45,  // 163: pipectl.plugin.v1.SourceService.Read:input_type -> pipectl.plugin.v1.ReadRequest
-	47,  // 164: pipectl.plugin.v1.SourceService.Stamp:input_type -> pipectl.plugin.v1.StampRequest
-	48,  // 165: pipectl.plugin.v1.SourceService.OpenSnapshot:input_type -> pipectl.plugin.v1.OpenSnapshotRequest
-	50,  // 166: pipectl.plugin.v1.SourceService.PlanChunks:input_type -> pipectl.plugin.v1.PlanChunksRequest
-	52,  // 167: pipectl.plugin.v1.SourceService.Lost:input_type -> pipectl.plugin.v1.LostRequest
-	54,  // 168: pipectl.plugin.v1.SourceService.Aggregate:input_type -> pipectl.plugin.v1.AggregateRequest
-	55,  // 169: pipectl.plugin.v1.TablesService.GetTables:input_type -> pipectl.plugin.v1.GetTablesRequest
-	58,  // 170: pipectl.plugin.v1.TablesService.PlanTable:input_type -> pipectl.plugin.v1.PlanTableRequest
-	60,  // 171: pipectl.plugin.v1.TablesService.ApplyTable:input_type -> pipectl.plugin.v1.ApplyTableRequest
-	63,  // 172: pipectl.plugin.v1.TablesService.Scan:input_type -> pipectl.plugin.v1.ScanRequest
-	64,  // 173: pipectl.plugin.v1.TablesService.History:input_type -> pipectl.plugin.v1.HistoryRequest
-	68,  // 174: pipectl.plugin.v1.TablesService.BeginWrite:input_type -> pipectl.plugin.v1.BeginWriteRequest
-	70,  // 175: pipectl.plugin.v1.TablesService.WritePart:input_type -> pipectl.plugin.v1.WritePartRequest
-	72,  // 176: pipectl.plugin.v1.TablesService.Commit:input_type -> pipectl.plugin.v1.CommitRequest
-	74,  // 177: pipectl.plugin.v1.TablesService.Abort:input_type -> pipectl.plugin.v1.AbortRequest
-	76,  // 178: pipectl.plugin.v1.TablesService.PutObject:input_type -> pipectl.plugin.v1.PutObjectRequest
-	78,  // 179: pipectl.plugin.v1.TablesService.GetObject:input_type -> pipectl.plugin.v1.GetObjectRequest
-	80,  // 180: pipectl.plugin.v1.TablesService.ListObjects:input_type -> pipectl.plugin.v1.ListObjectsRequest
-	82,  // 181: pipectl.plugin.v1.TablesService.DeleteObject:input_type -> pipectl.plugin.v1.DeleteObjectRequest
-	84,  // 182: pipectl.plugin.v1.HostService.ReadLedger:input_type -> pipectl.plugin.v1.ReadLedgerRequest
-	87,  // 183: pipectl.plugin.v1.HostService.Chunks:input_type -> pipectl.plugin.v1.ChunksRequest
-	89,  // 184: pipectl.plugin.v1.HostService.Advance:input_type -> pipectl.plugin.v1.AdvanceRequest
-	91,  // 185: pipectl.plugin.v1.SilverService.PlanSilver:input_type -> pipectl.plugin.v1.SilverRequest
-	91,  // 186: pipectl.plugin.v1.SilverService.RunSilver:input_type -> pipectl.plugin.v1.SilverRequest
-	95,  // 187: pipectl.plugin.v1.CheckService.PlanCheck:input_type -> pipectl.plugin.v1.CheckRequest
-	95,  // 188: pipectl.plugin.v1.CheckService.RunCheck:input_type -> pipectl.plugin.v1.CheckRequest
-	25,  // 189: pipectl.plugin.v1.PluginService.Describe:output_type -> pipectl.plugin.v1.DescribeResponse
-	29,  // 190: pipectl.plugin.v1.PluginService.ValidateConfig:output_type -> pipectl.plugin.v1.ValidateConfigResponse
-	31,  // 191: pipectl.plugin.v1.PluginService.Configure:output_type -> pipectl.plugin.v1.ConfigureResponse
-	34,  // 192: pipectl.plugin.v1.PluginService.CloseSession:output_type -> pipectl.plugin.v1.CloseSessionResponse
-	37,  // 193: pipectl.plugin.v1.SourceService.Inspect:output_type -> pipectl.plugin.v1.InspectResponse
-	39,  // 194: pipectl.plugin.v1.SourceService.Start:output_type -> pipectl.plugin.v1.PositionResponse
-	41,  // 195: pipectl.plugin.v1.SourceService.Latest:output_type -> pipectl.plugin.v1.LatestResponse
-	43,  // 196: pipectl.plugin.v1.SourceService.PlanBatch:output_type -> pipectl.plugin.v1.PlanBatchResponse
-	16,  // 197: pipectl.plugin.v1.SourceService.Read:output_type -> pipectl.plugin.v1.Frame
-	39,  // 198: pipectl.plugin.v1.SourceService.Stamp:output_type -> pipectl.plugin.v1.PositionResponse
-	49,  // 199: pipectl.plugin.v1.SourceService.OpenSnapshot:output_type -> pipectl.plugin.v1.OpenSnapshotResponse
-	51,  // 200: pipectl.plugin.v1.SourceService.PlanChunks:output_type -> pipectl.plugin.v1.PlanChunksResponse
-	53,  // 201: pipectl.plugin.v1.SourceService.Lost:output_type -> pipectl.plugin.v1.LostResponse
-	16,  // 202: pipectl.plugin.v1.SourceService.Aggregate:output_type -> pipectl.plugin.v1.Frame
-	56,  // 203: pipectl.plugin.v1.TablesService.GetTables:output_type -> pipectl.plugin.v1.GetTablesResponse
-	59,  // 204: pipectl.plugin.v1.TablesService.PlanTable:output_type -> pipectl.plugin.v1.PlanTableResponse
-	61,  // 205: pipectl.plugin.v1.TablesService.ApplyTable:output_type -> pipectl.plugin.v1.ApplyTableResponse
-	16,  // 206: pipectl.plugin.v1.TablesService.Scan:output_type -> pipectl.plugin.v1.Frame
-	65,  // 207: pipectl.plugin.v1.TablesService.History:output_type -> pipectl.plugin.v1.HistoryResponse
-	69,  // 208: pipectl.plugin.v1.TablesService.BeginWrite:output_type -> pipectl.plugin.v1.BeginWriteResponse
-	71,  // 209: pipectl.plugin.v1.TablesService.WritePart:output_type -> pipectl.plugin.v1.WritePartResponse
-	73,  // 210: pipectl.plugin.v1.TablesService.Commit:output_type -> pipectl.plugin.v1.CommitResponse
-	75,  // 211: pipectl.plugin.v1.TablesService.Abort:output_type -> pipectl.plugin.v1.AbortResponse
-	77,  // 212: pipectl.plugin.v1.TablesService.PutObject:output_type -> pipectl.plugin.v1.PutObjectResponse
-	79,  // 213: pipectl.plugin.v1.TablesService.GetObject:output_type -> pipectl.plugin.v1.GetObjectResponse
-	81,  // 214: pipectl.plugin.v1.TablesService.ListObjects:output_type -> pipectl.plugin.v1.ListObjectsResponse
-	83,  // 215: pipectl.plugin.v1.TablesService.DeleteObject:output_type -> pipectl.plugin.v1.DeleteObjectResponse
-	86,  // 216: pipectl.plugin.v1.HostService.ReadLedger:output_type -> pipectl.plugin.v1.ReadLedgerResponse
-	88,  // 217: pipectl.plugin.v1.HostService.Chunks:output_type -> pipectl.plugin.v1.ChunksResponse
-	90,  // 218: pipectl.plugin.v1.HostService.Advance:output_type -> pipectl.plugin.v1.AdvanceResponse
-	92,  // 219: pipectl.plugin.v1.SilverService.PlanSilver:output_type -> pipectl.plugin.v1.PlanSilverResponse
-	94,  // 220: pipectl.plugin.v1.SilverService.RunSilver:output_type -> pipectl.plugin.v1.RunSilverResponse
-	96,  // 221: pipectl.plugin.v1.CheckService.PlanCheck:output_type -> pipectl.plugin.v1.PlanCheckResponse
-	97,  // 222: pipectl.plugin.v1.CheckService.RunCheck:output_type -> pipectl.plugin.v1.RunCheckResponse
-	189, // [189:223] is the sub-list for method output_type
-	155, // [155:189] is the sub-list for method input_type
-	155, // [155:155] is the sub-list for extension type_name
-	155, // [155:155] is the sub-list for extension extendee
-	0,   // [0:155] is the sub-list for field type_name
+	32,  // 122: pipectl.plugin.v1.SilverRequest.tables_limits:type_name -> pipectl.plugin.v1.Limits
+	32,  // 123: pipectl.plugin.v1.SilverRequest.source_limits:type_name -> pipectl.plugin.v1.Limits
+	57,  // 124: pipectl.plugin.v1.PlanSilverResponse.tables:type_name -> pipectl.plugin.v1.TableSpec
+	11,  // 125: pipectl.plugin.v1.PlanSilverResponse.found:type_name -> pipectl.plugin.v1.Diagnostic
+	11,  // 126: pipectl.plugin.v1.PlanSilverResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	93,  // 127: pipectl.plugin.v1.RunSilverResponse.progress:type_name -> pipectl.plugin.v1.Progress
+	119, // 128: pipectl.plugin.v1.RunSilverResponse.result:type_name -> pipectl.plugin.v1.RunSilverResponse.Result
+	22,  // 129: pipectl.plugin.v1.RunSilverResponse.failure:type_name -> pipectl.plugin.v1.Failure
+	14,  // 130: pipectl.plugin.v1.CheckRequest.body:type_name -> pipectl.plugin.v1.Value
+	35,  // 131: pipectl.plugin.v1.CheckRequest.source:type_name -> pipectl.plugin.v1.SourceTable
+	15,  // 132: pipectl.plugin.v1.CheckRequest.silver:type_name -> pipectl.plugin.v1.Table
+	15,  // 133: pipectl.plugin.v1.CheckRequest.bronze:type_name -> pipectl.plugin.v1.Table
+	32,  // 134: pipectl.plugin.v1.CheckRequest.tables_limits:type_name -> pipectl.plugin.v1.Limits
+	32,  // 135: pipectl.plugin.v1.CheckRequest.source_limits:type_name -> pipectl.plugin.v1.Limits
+	57,  // 136: pipectl.plugin.v1.PlanCheckResponse.tables:type_name -> pipectl.plugin.v1.TableSpec
+	11,  // 137: pipectl.plugin.v1.PlanCheckResponse.found:type_name -> pipectl.plugin.v1.Diagnostic
+	11,  // 138: pipectl.plugin.v1.PlanCheckResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	120, // 139: pipectl.plugin.v1.RunCheckResponse.finding:type_name -> pipectl.plugin.v1.RunCheckResponse.Finding
+	93,  // 140: pipectl.plugin.v1.RunCheckResponse.progress:type_name -> pipectl.plugin.v1.Progress
+	121, // 141: pipectl.plugin.v1.RunCheckResponse.result:type_name -> pipectl.plugin.v1.RunCheckResponse.Result
+	22,  // 142: pipectl.plugin.v1.RunCheckResponse.failure:type_name -> pipectl.plugin.v1.Failure
+	14,  // 143: pipectl.plugin.v1.Body.Attribute.default:type_name -> pipectl.plugin.v1.Value
+	27,  // 144: pipectl.plugin.v1.Body.Block.body:type_name -> pipectl.plugin.v1.Body
+	13,  // 145: pipectl.plugin.v1.InspectRequest.SinceEntry.value:type_name -> pipectl.plugin.v1.Position
+	13,  // 146: pipectl.plugin.v1.InspectResponse.TableInfo.oldest:type_name -> pipectl.plugin.v1.Position
+	11,  // 147: pipectl.plugin.v1.InspectResponse.TableInfo.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	15,  // 148: pipectl.plugin.v1.GetTablesResponse.State.table:type_name -> pipectl.plugin.v1.Table
+	107, // 149: pipectl.plugin.v1.GetTablesResponse.State.properties:type_name -> pipectl.plugin.v1.GetTablesResponse.State.PropertiesEntry
+	108, // 150: pipectl.plugin.v1.GetTablesResponse.State.txns:type_name -> pipectl.plugin.v1.GetTablesResponse.State.TxnsEntry
+	7,   // 151: pipectl.plugin.v1.Filter.Term.op:type_name -> pipectl.plugin.v1.Filter.Op
+	23,  // 152: pipectl.plugin.v1.Filter.Term.literals:type_name -> pipectl.plugin.v1.Literal
+	110, // 153: pipectl.plugin.v1.Filter.Clause.all:type_name -> pipectl.plugin.v1.Filter.Term
+	114, // 154: pipectl.plugin.v1.WritePartRequest.Open.constants:type_name -> pipectl.plugin.v1.WritePartRequest.Open.Constant
+	23,  // 155: pipectl.plugin.v1.WritePartRequest.Open.Constant.value:type_name -> pipectl.plugin.v1.Literal
+	85,  // 156: pipectl.plugin.v1.RunSilverResponse.Result.position:type_name -> pipectl.plugin.v1.TargetPosition
+	11,  // 157: pipectl.plugin.v1.RunSilverResponse.Result.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	10,  // 158: pipectl.plugin.v1.RunCheckResponse.Result.outcome:type_name -> pipectl.plugin.v1.RunCheckResponse.Outcome
+	122, // 159: pipectl.plugin.v1.RunCheckResponse.Result.failures:type_name -> pipectl.plugin.v1.RunCheckResponse.Result.FailuresEntry
+	11,  // 160: pipectl.plugin.v1.RunCheckResponse.Result.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	24,  // 161: pipectl.plugin.v1.PluginService.Describe:input_type -> pipectl.plugin.v1.DescribeRequest
+	28,  // 162: pipectl.plugin.v1.PluginService.ValidateConfig:input_type -> pipectl.plugin.v1.ValidateConfigRequest
+	30,  // 163: pipectl.plugin.v1.PluginService.Configure:input_type -> pipectl.plugin.v1.ConfigureRequest
+	33,  // 164: pipectl.plugin.v1.PluginService.CloseSession:input_type -> pipectl.plugin.v1.CloseSessionRequest
+	36,  // 165: pipectl.plugin.v1.SourceService.Inspect:input_type -> pipectl.plugin.v1.InspectRequest
+	38,  // 166: pipectl.plugin.v1.SourceService.Start:input_type -> pipectl.plugin.v1.StartRequest
+	40,  // 167: pipectl.plugin.v1.SourceService.Latest:input_type -> pipectl.plugin.v1.LatestRequest
+	42,  // 168: pipectl.plugin.v1.SourceService.PlanBatch:input_type -> pipectl.plugin.v1.PlanBatchRequest
+	45,  // 169: pipectl.plugin.v1.SourceService.Read:input_type -> pipectl.plugin.v1.ReadRequest
+	47,  // 170: pipectl.plugin.v1.SourceService.Stamp:input_type -> pipectl.plugin.v1.StampRequest
+	48,  // 171: pipectl.plugin.v1.SourceService.OpenSnapshot:input_type -> pipectl.plugin.v1.OpenSnapshotRequest
+	50,  // 172: pipectl.plugin.v1.SourceService.PlanChunks:input_type -> pipectl.plugin.v1.PlanChunksRequest
+	52,  // 173: pipectl.plugin.v1.SourceService.Lost:input_type -> pipectl.plugin.v1.LostRequest
+	54,  // 174: pipectl.plugin.v1.SourceService.Aggregate:input_type -> pipectl.plugin.v1.AggregateRequest
+	55,  // 175: pipectl.plugin.v1.TablesService.GetTables:input_type -> pipectl.plugin.v1.GetTablesRequest
+	58,  // 176: pipectl.plugin.v1.TablesService.PlanTable:input_type -> pipectl.plugin.v1.PlanTableRequest
+	60,  // 177: pipectl.plugin.v1.TablesService.ApplyTable:input_type -> pipectl.plugin.v1.ApplyTableRequest
+	63,  // 178: pipectl.plugin.v1.TablesService.Scan:input_type -> pipectl.plugin.v1.ScanRequest
+	64,  // 179: pipectl.plugin.v1.TablesService.History:input_type -> pipectl.plugin.v1.HistoryRequest
+	68,  // 180: pipectl.plugin.v1.TablesService.BeginWrite:input_type -> pipectl.plugin.v1.BeginWriteRequest
+	70,  // 181: pipectl.plugin.v1.TablesService.WritePart:input_type -> pipectl.plugin.v1.WritePartRequest
+	72,  // 182: pipectl.plugin.v1.TablesService.Commit:input_type -> pipectl.plugin.v1.CommitRequest
+	74,  // 183: pipectl.plugin.v1.TablesService.Abort:input_type -> pipectl.plugin.v1.AbortRequest
+	76,  // 184: pipectl.plugin.v1.TablesService.PutObject:input_type -> pipectl.plugin.v1.PutObjectRequest
+	78,  // 185: pipectl.plugin.v1.TablesService.GetObject:input_type -> pipectl.plugin.v1.GetObjectRequest
+	80,  // 186: pipectl.plugin.v1.TablesService.ListObjects:input_type -> pipectl.plugin.v1.ListObjectsRequest
+	82,  // 187: pipectl.plugin.v1.TablesService.DeleteObject:input_type -> pipectl.plugin.v1.DeleteObjectRequest
+	84,  // 188: pipectl.plugin.v1.HostService.ReadLedger:input_type -> pipectl.plugin.v1.ReadLedgerRequest
+	87,  // 189: pipectl.plugin.v1.HostService.Chunks:input_type -> pipectl.plugin.v1.ChunksRequest
+	89,  // 190: pipectl.plugin.v1.HostService.Advance:input_type -> pipectl.plugin.v1.AdvanceRequest
+	91,  // 191: pipectl.plugin.v1.SilverService.PlanSilver:input_type -> pipectl.plugin.v1.SilverRequest
+	91,  // 192: pipectl.plugin.v1.SilverService.RunSilver:input_type -> pipectl.plugin.v1.SilverRequest
+	95,  // 193: pipectl.plugin.v1.CheckService.PlanCheck:input_type -> pipectl.plugin.v1.CheckRequest
+	95,  // 194: pipectl.plugin.v1.CheckService.RunCheck:input_type -> pipectl.plugin.v1.CheckRequest
+	25,  // 195: pipectl.plugin.v1.PluginService.Describe:output_type -> pipectl.plugin.v1.DescribeResponse
+	29,  // 196: pipectl.plugin.v1.PluginService.ValidateConfig:output_type -> pipectl.plugin.v1.ValidateConfigResponse
+	31,  // 197: pipectl.plugin.v1.PluginService.Configure:output_type -> pipectl.plugin.v1.ConfigureResponse
+	34,  // 198: pipectl.plugin.v1.PluginService.CloseSession:output_type -> pipectl.plugin.v1.CloseSessionResponse
+	37,  // 199: pipectl.plugin.v1.SourceService.Inspect:output_type -> pipectl.plugin.v1.InspectResponse
+	39,  // 200: pipectl.plugin.v1.SourceService.Start:output_type -> pipectl.plugin.v1.PositionResponse
+	41,  // 201: pipectl.plugin.v1.SourceService.Latest:output_type -> pipectl.plugin.v1.LatestResponse
+	43,  // 202: pipectl.plugin.v1.SourceService.PlanBatch:output_type -> pipectl.plugin.v1.PlanBatchResponse
+	16,  // 203: pipectl.plugin.v1.SourceService.Read:output_type -> pipectl.plugin.v1.Frame
+	39,  // 204: pipectl.plugin.v1.SourceService.Stamp:output_type -> pipectl.plugin.v1.PositionResponse
+	49,  // 205: pipectl.plugin.v1.SourceService.OpenSnapshot:output_type -> pipectl.plugin.v1.OpenSnapshotResponse
+	51,  // 206: pipectl.plugin.v1.SourceService.PlanChunks:output_type -> pipectl.plugin.v1.PlanChunksResponse
+	53,  // 207: pipectl.plugin.v1.SourceService.Lost:output_type -> pipectl.plugin.v1.LostResponse
+	16,  // 208: pipectl.plugin.v1.SourceService.Aggregate:output_type -> pipectl.plugin.v1.Frame
+	56,  // 209: pipectl.plugin.v1.TablesService.GetTables:output_type -> pipectl.plugin.v1.GetTablesResponse
+	59,  // 210: pipectl.plugin.v1.TablesService.PlanTable:output_type -> pipectl.plugin.v1.PlanTableResponse
+	61,  // 211: pipectl.plugin.v1.TablesService.ApplyTable:output_type -> pipectl.plugin.v1.ApplyTableResponse
+	16,  // 212: pipectl.plugin.v1.TablesService.Scan:output_type -> pipectl.plugin.v1.Frame
+	65,  // 213: pipectl.plugin.v1.TablesService.History:output_type -> pipectl.plugin.v1.HistoryResponse
+	69,  // 214: pipectl.plugin.v1.TablesService.BeginWrite:output_type -> pipectl.plugin.v1.BeginWriteResponse
+	71,  // 215: pipectl.plugin.v1.TablesService.WritePart:output_type -> pipectl.plugin.v1.WritePartResponse
+	73,  // 216: pipectl.plugin.v1.TablesService.Commit:output_type -> pipectl.plugin.v1.CommitResponse
+	75,  // 217: pipectl.plugin.v1.TablesService.Abort:output_type -> pipectl.plugin.v1.AbortResponse
+	77,  // 218: pipectl.plugin.v1.TablesService.PutObject:output_type -> pipectl.plugin.v1.PutObjectResponse
+	79,  // 219: pipectl.plugin.v1.TablesService.GetObject:output_type -> pipectl.plugin.v1.GetObjectResponse
+	81,  // 220: pipectl.plugin.v1.TablesService.ListObjects:output_type -> pipectl.plugin.v1.ListObjectsResponse
+	83,  // 221: pipectl.plugin.v1.TablesService.DeleteObject:output_type -> pipectl.plugin.v1.DeleteObjectResponse
+	86,  // 222: pipectl.plugin.v1.HostService.ReadLedger:output_type -> pipectl.plugin.v1.ReadLedgerResponse
+	88,  // 223: pipectl.plugin.v1.HostService.Chunks:output_type -> pipectl.plugin.v1.ChunksResponse
+	90,  // 224: pipectl.plugin.v1.HostService.Advance:output_type -> pipectl.plugin.v1.AdvanceResponse
+	92,  // 225: pipectl.plugin.v1.SilverService.PlanSilver:output_type -> pipectl.plugin.v1.PlanSilverResponse
+	94,  // 226: pipectl.plugin.v1.SilverService.RunSilver:output_type -> pipectl.plugin.v1.RunSilverResponse
+	96,  // 227: pipectl.plugin.v1.CheckService.PlanCheck:output_type -> pipectl.plugin.v1.PlanCheckResponse
+	97,  // 228: pipectl.plugin.v1.CheckService.RunCheck:output_type -> pipectl.plugin.v1.RunCheckResponse
+	195, // [195:229] is the sub-list for method output_type
+	161, // [161:195] is the sub-list for method input_type
+	161, // [161:161] is the sub-list for extension type_name
+	161, // [161:161] is the sub-list for extension extendee
+	0,   // [0:161] is the sub-list for field type_name
 }
 
 func init() { file_pipectl_plugin_v1_plugin_proto_init() }
