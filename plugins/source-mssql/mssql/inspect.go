@@ -19,7 +19,7 @@ import (
 // leaves the others alone.
 func (s *session) Inspect(ctx context.Context, req plugin.InspectRequest) (plugin.InspectResponse, error) {
 	var out plugin.InspectResponse
-	err := s.plan(ctx, "inspect", func(c *conn) error {
+	err := s.plan(ctx, methodInspect, func(c *conn) error {
 		var err error
 		out, err = s.inspect(ctx, c, req)
 		return err

@@ -51,6 +51,9 @@ type tableState struct {
 	clockSaid []string
 }
 
+// methodInspect is the planner call that people wait for.
+const methodInspect = "inspect"
+
 type columnsKey struct {
 	name    string
 	created time.Time
@@ -79,8 +82,14 @@ func (s *session) Close() error {
 // plan runs a planner call on a borrowed connection, again on a new one after
 // an error that may pass.
 func (s *session) plan(ctx context.Context, method string, call func(*conn) error) error {
+	// A person who looks at a new configuration is told at once that its
+	// server is out of reach.
+	impatient := method == methodInspect && !s.pool.everConnected()
 	err := s.retry.do(ctx, method, s.config.mask, func() error {
 		c, err := s.pool.borrow(ctx)
+		if err != nil && impatient {
+			return s.config.diagnose(err)
+		}
 		if err != nil {
 			return err
 		}
