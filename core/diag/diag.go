@@ -61,6 +61,8 @@ const (
 	KindSchemaChanged Kind = "schema_changed"
 	// KindUnsupported: the plugin does not do this.
 	KindUnsupported Kind = "unsupported"
+	// KindDifferent: a check found that tables differ, or could not decide.
+	KindDifferent Kind = "different"
 	// KindInternal: a bug, or a state that should not exist.
 	KindInternal Kind = "internal"
 )

@@ -57,6 +57,7 @@ type jsonStep struct {
 	Reason      string           `json:"reason,omitempty"`
 	Detail      []string         `json:"detail"`
 	After       []string         `json:"after"`
+	Blocked     string           `json:"blocked_by,omitempty"`
 	Pending     bool             `json:"pending"`
 	Accepted    bool             `json:"accepted"`
 	NotAccepted string           `json:"not_accepted_because,omitempty"`
@@ -104,7 +105,7 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 	for _, s := range p.Steps {
 		step := jsonStep{
 			Address: s.Address.String(), Kind: string(s.Kind), Reason: s.Reason, Detail: filled(s.Detail), After: []string{},
-			Pending: s.Pending, Accepted: s.Accepted, NotAccepted: s.NotAccepted, Digest: s.Digest, Diagnostics: Diagnostics(s.Diagnostics),
+			Blocked: s.Blocked.String(), Pending: s.Pending, Accepted: s.Accepted, NotAccepted: s.NotAccepted, Digest: s.Digest, Diagnostics: Diagnostics(s.Diagnostics),
 		}
 		for _, a := range s.After {
 			step.After = append(step.After, a.String())
@@ -112,7 +113,7 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 		out.Steps = append(out.Steps, step)
 	}
 	for _, r := range p.Removed {
-		out.Removed = append(out.Removed, jsonRemoved{r.Address, r.Target})
+		out.Removed = append(out.Removed, jsonRemoved{r.Address.String(), r.Target})
 	}
 	data, err := json.Marshal(out)
 	if err != nil {

@@ -103,6 +103,9 @@ type Step struct {
 	Detail []string
 	// After are the steps that it waits for.
 	After []addr.Address
+	// Blocked is a step before it that cannot run; this one then was not planned
+	// and is skipped.
+	Blocked addr.Address
 	// Pending tells that data waits; a plan with pending data is no change.
 	Pending bool
 	// Digest identifies what was declared; Accepted tells whether apply has
@@ -121,7 +124,7 @@ type Identity struct{ Database, Table, Schema string }
 
 // Removed is an address that is declared no more.
 type Removed struct {
-	Address string
+	Address addr.Address
 	Target  string
 	Sink    addr.Address
 }

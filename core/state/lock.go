@@ -55,8 +55,8 @@ type Lock struct {
 func lockDir(name string) string { return "locks/" + encodeName(name) + "/" }
 
 // Lock takes the lock of a stream's app id, a target or ApplyLock, by creating
-// the number after the newest one, when that one is released or has expired: so
-// no taker ever removes another's lock. A lock that is held is a diagnostic of
+// the number after the newest one, when that one is released, has expired, or
+// is held by a process that is known to be gone: so no taker ever removes another's lock. A lock that is held is a diagnostic of
 // kind unavailable that names its holder.
 func (s *Store) Lock(ctx context.Context, name string, who Holder) (*Lock, error) {
 	newest, err := s.newestLock(ctx, name)
@@ -64,7 +64,7 @@ func (s *Store) Lock(ctx context.Context, name string, who Holder) (*Lock, error
 		return nil, err
 	}
 	now := s.clock().UTC()
-	if newest != nil && !newest.Holder.Released && now.Before(newest.Holder.Expires) {
+	if newest != nil && !newest.Holder.Released && now.Before(newest.Holder.Expires) && !s.gone(newest.Holder) {
 		return nil, heldError(*newest)
 	}
 	who.Since, who.Expires, who.Released = now, now.Add(LockTTL), false

@@ -25,6 +25,9 @@ type Options struct {
 	// locks; nil = time.After.
 	Clock func() time.Time
 	After func(time.Duration) <-chan time.Time
+	// Gone reports whether the process that holds a lock is known to have died
+	// (on this machine); its lock is then taken over at once. nil = never known.
+	Gone func(Holder) bool
 }
 
 // Store is the state of one configuration in one place. It may be used by
@@ -36,18 +39,22 @@ type Store struct {
 	lineage     string
 	clock       func() time.Time
 	after       func(time.Duration) <-chan time.Time
+	gone        func(Holder) bool
 }
 
 // Open looks at the state and changes nothing; there may be none yet. State of
 // another environment is a diagnostic of kind configuration, state of a newer
 // format one of kind unavailable that names both numbers.
 func Open(ctx context.Context, objects Objects, opts Options) (*Store, error) {
-	s := &Store{objects: objects, root: encodeName(opts.Name) + "/", environment: opts.Environment, clock: opts.Clock, after: opts.After}
+	s := &Store{objects: objects, root: encodeName(opts.Name) + "/", environment: opts.Environment, clock: opts.Clock, after: opts.After, gone: opts.Gone}
 	if s.clock == nil {
 		s.clock = time.Now
 	}
 	if s.after == nil {
 		s.after = time.After
+	}
+	if s.gone == nil {
+		s.gone = func(Holder) bool { return false }
 	}
 	if err := s.readFormat(ctx); err != nil {
 		return nil, err

@@ -57,7 +57,7 @@ var rules = []rule{
 	{of: "core/state", only: contract, never: []string{hcl, grpc, goplugin, mssql}, reason: "state is plain"},
 	{of: "core/ledger", only: contract, never: []string{hcl, grpc, goplugin, mssql}, reason: "the ledger writes through the tables role only"},
 	{of: "core/plan", only: contract, never: []string{hcl, grpc, goplugin, mssql}, reason: "a plan is plain"},
-	{of: "core/planner", only: append(slices.Clone(engine), "core/graph", "core/planner"), never: []string{hcl, grpc, goplugin, mssql}, reason: "planner tests need no process and no text"},
+	{of: "core/planner", only: append(slices.Clone(engine), "core/graph", "core/planner", "core/stream"), never: []string{hcl, grpc, goplugin, mssql}, reason: "planner tests need no process and no text"},
 	{of: "core/stream", only: append(slices.Clone(engine), "core/graph", "core/stream"), never: []string{hcl, grpc, goplugin, mssql}, reason: "the loop is tested with literals and fakes"},
 	{of: "core/run", only: append(slices.Clone(engine), "core/graph", "core/planner", "core/stream", "core/run"), never: []string{hcl, grpc, goplugin, mssql}, reason: "the runner gets its plugins as interfaces"},
 	{of: "core/sdk", only: append(slices.Clone(sdk), "core/plugin/host", "core/plugin/memory"), never: []string{hcl, mssql}, reason: "a plugin author compiles none of the engine"},

@@ -1,0 +1,80 @@
+package planner
+
+import (
+	"context"
+
+	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/model"
+	"github.com/pipectl/pipectl/core/plan"
+	"github.com/pipectl/pipectl/core/plugin"
+)
+
+func (p *planning) planChecks(ctx context.Context) error {
+	for i := range p.Config.Checks {
+		c := &p.Config.Checks[i]
+		if !p.wanted(c.Addr) {
+			continue
+		}
+		v := p.Config.Silver(c.Silver)
+		step := p.step(c.Addr, c.Origin, v.To, c.Silver, v.From)
+		step.After = []addr.Address{c.Silver}
+		if lake := p.lakes[v.To]; lake != nil && !step.Diagnostics.HasErrors() && step.Blocked.IsZero() {
+			if err := p.check(ctx, lake, c, v, &step); err != nil {
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				fail(&step, c.Origin, err)
+			}
+		}
+		p.out.Steps = append(p.out.Steps, step)
+	}
+	return nil
+}
+
+// CheckRequest is what a check plugin is asked with.
+func CheckRequest(c *model.Check, v *model.Silver, s *model.Stream, t *model.Table, info plugin.TableInfo) plugin.CheckRequest {
+	return plugin.CheckRequest{
+		Address: c.Addr.String(), Body: c.Body,
+		Source: SourceTable(t, s), Object: info.Object, SourceSchema: info.Schema,
+		Silver: plugin.TableRef{Name: v.Target, Path: v.Path},
+		Bronze: plugin.TableRef{Name: s.Target, Path: s.Path},
+		Key:    info.Key, Instances: info.Instances,
+	}
+}
+
+// CheckHost is what a check step may touch.
+func (l *Lake) CheckHost(v *model.Silver, s *model.Stream, source plugin.Source) (plugin.Host, error) {
+	host, err := l.SilverHost(v, s)
+	host.Source = source
+	return host, err
+}
+
+func (p *planning) check(ctx context.Context, lake *Lake, c *model.Check, v *model.Silver, step *plan.Step) error {
+	s := p.Config.Stream(v.From)
+	t := p.Config.Table(s.Table)
+	session, err := p.Plugins.Check(ctx, c.Addr)
+	if err != nil {
+		return err
+	}
+	source, err := p.Plugins.Source(ctx, t.Source)
+	if err != nil {
+		return err
+	}
+	host, err := lake.CheckHost(v, s, source)
+	if err != nil {
+		return err
+	}
+	answer, err := session.PlanCheck(ctx, CheckRequest(c, v, s, t, p.info[s.Addr]), host)
+	if err != nil {
+		return err
+	}
+	step.Diagnostics = append(step.Diagnostics, c.Origin.Locate(c.Addr, answer.Diagnostics)...)
+	for _, spec := range answer.Tables {
+		if err := p.table(ctx, lake, c.Addr, spec, 0, nil); err != nil {
+			return err
+		}
+	}
+	step.Kind, step.Reason = plan.Reconcile, "compares "+v.Target+" with its source"
+	step.Detail = []string{answer.Summary}
+	return nil
+}

@@ -1,0 +1,131 @@
+package planner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/ledger"
+	"github.com/pipectl/pipectl/core/model"
+	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/state"
+)
+
+// Plugins opens sessions for the blocks of a configuration. A session lives
+// until the command ends; asking twice gives the same one.
+type Plugins interface {
+	Source(ctx context.Context, a addr.Address) (plugin.Source, error)
+	Tables(ctx context.Context, sink addr.Address) (plugin.Tables, error)
+	Silver(ctx context.Context, a addr.Address) (plugin.Silver, error)
+	Check(ctx context.Context, a addr.Address) (plugin.Check, error)
+}
+
+// Lake is one sink with what the core keeps in it.
+type Lake struct {
+	Sink   *model.Sink
+	Tables plugin.Tables
+	State  *state.Store
+	Ledger *ledger.Ledger
+	// Display says for people where it lies.
+	Display string
+}
+
+// LakeOptions are what a lake takes from the world.
+type LakeOptions struct {
+	// Clock is the wall clock; nil = time.Now.
+	Clock func() time.Time
+	// Warn hears warnings of the ledger; nil drops them.
+	Warn func(diag.Diagnostic)
+}
+
+// OpenLake opens the session of a sink, its state and its ledger. It changes
+// nothing: state that does not exist yet is created by apply.
+func OpenLake(ctx context.Context, cfg *model.Config, sink *model.Sink, plugins Plugins, opts LakeOptions) (*Lake, error) {
+	tables, err := plugins.Tables(ctx, sink.Addr)
+	if err != nil {
+		return nil, err
+	}
+	lake := &Lake{Sink: sink, Tables: tables, Display: displayOf(sink)}
+	objects := state.InSink(tables, lake.Display)
+	if cfg.StatePath != "" {
+		objects = state.InDirectory(cfg.StatePath)
+	}
+	lake.State, err = state.Open(ctx, objects, state.Options{Name: cfg.Name, Environment: cfg.Environment, Clock: opts.Clock})
+	if err != nil {
+		return nil, err
+	}
+	lake.Ledger = ledger.New(tables, ledger.Options{Facts: sink.Facts, Control: sink.Control, Clock: opts.Clock, Warn: opts.Warn})
+	return lake, nil
+}
+
+// displayOf shows where a sink lies: its root, as every sink so far calls it.
+func displayOf(sink *model.Sink) string {
+	body := sink.Body
+	if body == cty.NilVal || body.IsNull() || !body.Type().IsObjectType() || !body.Type().HasAttribute("root") {
+		return sink.Type
+	}
+	root, _ := body.GetAttr("root").Unmark()
+	if root.IsNull() || root.Type() != cty.String {
+		return sink.Type
+	}
+	return root.AsString()
+}
+
+// Owner is the value of the owner property of the tables that a configuration
+// writes: its name and the lineage of its state. Addresses are not part of it,
+// so renaming a block moves nothing.
+func (l *Lake) Owner(cfg *model.Config) string {
+	lineage := l.State.Lineage()
+	if lineage == "" {
+		lineage = "new"
+	}
+	return cfg.Name + "/" + lineage
+}
+
+// ownerProperty tells which configuration writes a table.
+const ownerProperty = "pipectl.owner"
+
+// ownProperties is the prefix of the properties that converge.
+const ownProperties = "pipectl."
+
+// Own returns the spec with the owner property.
+func (l *Lake) Own(cfg *model.Config, spec plugin.TableSpec) plugin.TableSpec {
+	properties := map[string]string{}
+	for k, v := range spec.Properties {
+		properties[k] = v
+	}
+	// A spec that was planned before there was a state carries no lineage yet.
+	properties[ownerProperty] = l.Owner(cfg)
+	spec.Properties = properties
+	if !slices.Contains(spec.Converge, ownProperties) {
+		spec.Converge = append([]string{ownProperties}, spec.Converge...)
+	}
+	return spec
+}
+
+// checkOwner finds a table that another configuration writes.
+func (l *Lake) checkOwner(cfg *model.Config, have plugin.TableState, owner addr.Address) (takeOver string, err error) {
+	if !have.Exists {
+		return "", nil
+	}
+	if have.Writable != "" {
+		return "", diag.Errorf(diag.KindUnsupported, "table.not_writable", have.Writable, "Table %s cannot be written", have.Table.Name).Err()
+	}
+	current, want := have.Properties[ownerProperty], l.Owner(cfg)
+	switch {
+	case current == want:
+		return "", nil
+	case current == "":
+		return "take over: the table has no owner", nil
+	}
+	name, _, _ := strings.Cut(current, "/")
+	return "", diag.Errorf(diag.KindStale, "table.other_owner",
+		fmt.Sprintf("Two writers of one table spoil it. If %q no longer writes it, run: pipectl apply -take-over %s", name, owner),
+		"Table %s is written by the configuration %q (%s); this one is %s", have.Table.Name, name, current, want).Err()
+}

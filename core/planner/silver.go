@@ -1,0 +1,103 @@
+package planner
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/ledger"
+	"github.com/pipectl/pipectl/core/model"
+	"github.com/pipectl/pipectl/core/plan"
+	"github.com/pipectl/pipectl/core/plugin"
+)
+
+func (p *planning) planSilvers(ctx context.Context) error {
+	for i := range p.Config.Silvers {
+		v := &p.Config.Silvers[i]
+		if !p.wanted(v.Addr) {
+			continue
+		}
+		step := p.step(v.Addr, v.Origin, v.To, v.From)
+		step.After = []addr.Address{v.From}
+		if lake := p.lakes[v.To]; lake != nil && !step.Diagnostics.HasErrors() && step.Blocked.IsZero() {
+			if err := p.silver(ctx, lake, v, &step); err != nil {
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				fail(&step, v.Origin, err)
+			}
+		}
+		if step.Diagnostics.HasErrors() {
+			p.broken[v.Addr] = step.Diagnostics
+		} else if !step.Blocked.IsZero() {
+			p.broken[v.Addr] = p.broken[step.Blocked]
+		}
+		p.out.Steps = append(p.out.Steps, step)
+	}
+	return nil
+}
+
+// SilverRequest is what a silver plugin is asked with.
+func SilverRequest(v *model.Silver, s *model.Stream, info plugin.TableInfo, bronze plugin.TableSpec) plugin.SilverRequest {
+	return plugin.SilverRequest{
+		Address: v.Addr.String(), Body: v.Body,
+		Input:  plugin.TableRef{Name: s.Target, Path: s.Path},
+		Target: plugin.TableRef{Name: v.Target, Path: v.Path},
+		Key:    info.Key, Instances: info.Instances, InputSchema: bronze.Schema,
+	}
+}
+
+// SilverHost is what a silver step may touch.
+func (l *Lake) SilverHost(v *model.Silver, s *model.Stream) (plugin.Host, error) {
+	granularity, err := ledger.ParseGranularity(s.Granularity)
+	if err != nil {
+		return plugin.Host{}, err
+	}
+	bronze := plugin.TableRef{Name: s.Target, Path: s.Path}
+	return plugin.Host{
+		Tables: l.Tables,
+		Ledger: l.Ledger.View(ledger.ViewOptions{Bronze: bronze, Targets: []string{v.Target}, Granularity: granularity}),
+	}, nil
+}
+
+func (p *planning) silver(ctx context.Context, lake *Lake, v *model.Silver, step *plan.Step) error {
+	s := p.Config.Stream(v.From)
+	session, err := p.Plugins.Silver(ctx, v.Addr)
+	if err != nil {
+		return err
+	}
+	host, err := lake.SilverHost(v, s)
+	if err != nil {
+		return err
+	}
+	info := p.info[s.Addr]
+	answer, err := session.PlanSilver(ctx, SilverRequest(v, s, info, p.specs[s.Addr]), host)
+	if err != nil {
+		return err
+	}
+	step.Diagnostics = append(step.Diagnostics, v.Origin.Locate(v.Addr, answer.Diagnostics)...)
+	for _, spec := range answer.Tables {
+		if err := p.table(ctx, lake, v.Addr, spec, spec.Schema.NumFields()-extraSilverColumns(spec), info.Key); err != nil {
+			return err
+		}
+	}
+	step.Kind, step.Reason = plan.Apply, "follows "+s.Target
+	step.Detail = []string{"follows " + s.Target}
+	if answer.Pending != "" {
+		step.Pending = true
+		step.Detail = []string{fmt.Sprintf("follows %s: %s", s.Target, answer.Pending)}
+	}
+	return nil
+}
+
+// extraSilverColumns counts the columns that a silver adds to the source's:
+// those with a name that the pipeline reserves.
+func extraSilverColumns(spec plugin.TableSpec) int {
+	n := 0
+	for _, f := range spec.Schema.Fields() {
+		if f.Name == plugin.ColumnStartLSN || f.Name == plugin.ColumnCommitTS {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,195 @@
+package planner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/ledger"
+	"github.com/pipectl/pipectl/core/model"
+	"github.com/pipectl/pipectl/core/plan"
+	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/state"
+	"github.com/pipectl/pipectl/core/stream"
+)
+
+// assumedRate is the rows per second that an estimate takes when nothing was
+// measured yet.
+const assumedRate = 90_000
+
+func (p *planning) planStreams(ctx context.Context) error {
+	for i := range p.Config.Streams {
+		s := &p.Config.Streams[i]
+		table := p.Config.Table(s.Table)
+		step := p.step(s.Addr, s.Origin, s.To, table.Source, s.Addr)
+		if lake := p.lakes[s.To]; lake != nil && !step.Diagnostics.HasErrors() && p.reads(s) {
+			if err := p.stream(ctx, lake, s, table, &step); err != nil {
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				fail(&step, s.Origin, err)
+			}
+		}
+		if step.Diagnostics.HasErrors() {
+			p.broken[s.Addr] = step.Diagnostics
+		}
+		if p.wanted(s.Addr) {
+			p.out.Steps = append(p.out.Steps, step)
+		}
+	}
+	return nil
+}
+
+// stream plans one stream: its bronze table, then what it would read and why.
+func (p *planning) stream(ctx context.Context, lake *Lake, s *model.Stream, table *model.Table, step *plan.Step) error {
+	source := p.sources[table.Source]
+	info, ok := p.info[s.Addr]
+	if !ok {
+		return fmt.Errorf("source %s did not answer about %s", table.Source, table.Addr)
+	}
+	// Diagnostics of a table are relative to the table's body.
+	step.Diagnostics = append(step.Diagnostics, table.Origin.Locate(table.Addr, info.Diagnostics)...)
+	if step.Diagnostics.HasErrors() {
+		return nil
+	}
+	step.Source = plan.Identity{Database: source.Identity, Table: info.Identity, Schema: schemaText(info.Schema)}
+	identity := state.Identity{Target: s.Target, Source: source.Identity, Table: info.Identity}
+	if err := lake.State.Stream(s.AppID).Check(ctx, identity); err != nil {
+		return err
+	}
+	spec, err := stream.BronzeSpec(plugin.TableRef{Name: s.Target, Path: s.Path}, info.Schema)
+	if err != nil {
+		return err
+	}
+	p.specs[s.Addr] = spec
+	if p.wanted(s.Addr) {
+		if err := p.table(ctx, lake, s.Addr, spec, len(captured(info.Schema)), info.Key); err != nil {
+			return err
+		}
+	}
+	return p.streamWork(ctx, lake, s, info, step)
+}
+
+func (p *planning) streamWork(ctx context.Context, lake *Lake, s *model.Stream, info plugin.TableInfo, step *plan.Step) error {
+	log := p.logs[s.Addr]
+	if log.Newest >= 0 {
+		step.Kind, step.Reason = plan.Changes, "it has a position"
+		p.describeChanges(s, info, log, step)
+		return nil
+	}
+	if s.Bootstrap != model.BootstrapFull {
+		from := s.StartingPosition
+		if from == "" {
+			from = "earliest"
+		}
+		step.Kind, step.Reason, step.Pending = plan.Start, "it has no position yet and bootstrap is none", true
+		step.Detail = []string{"changes from " + from}
+		return nil
+	}
+	reused, err := p.completedSnapshot(ctx, lake, s)
+	if err != nil {
+		return err
+	}
+	if reused {
+		step.Kind, step.Reason, step.Pending = plan.Start, "a snapshot is in "+s.Target+" already", true
+		return nil
+	}
+	step.Kind, step.Reason, step.Pending = plan.FullSnapshot, "it has no position yet", true
+	p.describeSnapshot(info, step)
+	return nil
+}
+
+// completedSnapshot reports whether facts record a snapshot of the target: the
+// table is then not read again.
+func (p *planning) completedSnapshot(ctx context.Context, lake *Lake, s *model.Stream) (bool, error) {
+	if !p.tables[lake.Sink.Addr][lake.Ledger.Facts().Name].Exists {
+		return false, nil
+	}
+	rows, err := lake.Ledger.Snapshots(ctx, s.Target)
+	if err != nil {
+		return false, err
+	}
+	for _, r := range rows {
+		if r.Event == ledger.EventBootstrap || r.Event == ledger.EventResnapshot {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func (p *planning) describeSnapshot(info plugin.TableInfo, step *plan.Step) {
+	text := "all rows in one snapshot, then changes"
+	if info.RowsEstimate >= 0 {
+		text = fmt.Sprintf("about %s rows in one snapshot, then changes", grouped(info.RowsEstimate))
+	}
+	step.Detail = append(step.Detail, text)
+	var parts []string
+	if oldest, ok := info.Oldest.Commit(); ok {
+		parts = append(parts, fmt.Sprintf("oldest change kept is %s old", age(p.Now().Sub(oldest))))
+	}
+	if info.RowsEstimate >= 0 {
+		seconds := max(info.RowsEstimate/assumedRate, 1)
+		parts = append(parts, fmt.Sprintf("at %s rows/s (assumed) this takes about %s", grouped(assumedRate), age(time.Duration(seconds)*time.Second)))
+	}
+	if len(parts) > 0 {
+		step.Detail = append(step.Detail, strings.Join(parts, "; "))
+	}
+}
+
+// describeChanges says how much waits and how close the position is to being
+// purged; changes needed next that are purged already are an error.
+func (p *planning) describeChanges(s *model.Stream, info plugin.TableInfo, log state.Log, step *plan.Step) {
+	at := committedEnd(log)
+	switch {
+	case log.Committed < log.Newest:
+		step.Pending = true
+		step.Detail = append(step.Detail, fmt.Sprintf("batch %d was interrupted and is carried out again", log.Newest))
+	case info.Pending > 0 && info.Pending >= p.PendingLimit:
+		step.Pending = true
+		step.Detail = append(step.Detail, grouped(p.PendingLimit)+"+ commits wait")
+	case info.Pending > 0:
+		step.Pending = true
+		step.Detail = append(step.Detail, fmt.Sprintf("%s %s", grouped(info.Pending), plural(info.Pending, "commit waits", "commits wait")))
+	}
+	if oldest, ok := info.Oldest.Commit(); ok {
+		if commit, known := at.Commit(); known && commit.After(oldest) {
+			step.Detail = append(step.Detail, fmt.Sprintf("its position is %s ahead of the oldest change kept", age(commit.Sub(oldest))))
+		}
+	}
+	// The position itself was read; what comes right after it must still exist.
+	if !info.Oldest.IsZero() && at.Text < info.Oldest.Text && info.Pending != 0 {
+		step.Diagnostics = append(step.Diagnostics, s.Origin.Locate(s.Addr, diag.List{{
+			Severity: diag.Warning, Code: "stream.position_purged",
+			Summary: fmt.Sprintf("Changes right after the position of %s may be gone: %s is below the oldest one kept, %s", s.Addr, at.Text, info.Oldest.Text),
+			Detail:  "The next run finds out and stops there rather than skip them.",
+		}})...)
+	}
+}
+
+func schemaText(schema *arrow.Schema) string {
+	var parts []string
+	for _, f := range captured(schema) {
+		parts = append(parts, f.Name+" "+f.Type.String())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// metadataColumns are the columns of a source's rows that are not captured.
+var metadataColumns = []string{
+	plugin.ColumnCaptureInstance, plugin.ColumnStartLSN, plugin.ColumnSeqval, plugin.ColumnOperation, plugin.ColumnCommandID, plugin.ColumnCommitTS,
+}
+
+func captured(schema *arrow.Schema) []arrow.Field {
+	var out []arrow.Field
+	for _, f := range schema.Fields() {
+		if !slices.Contains(metadataColumns, f.Name) {
+			out = append(out, f)
+		}
+	}
+	return out
+}

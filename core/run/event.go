@@ -1,0 +1,92 @@
+package run
+
+import (
+	"time"
+
+	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/plan"
+	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/stream"
+)
+
+// Status is how a step ended.
+type Status string
+
+// Statuses.
+const (
+	Done Status = "done"
+	// Failed: it started and did not end well.
+	Failed Status = "failed"
+	// Skipped: it never started, because of another step or a cancelled run.
+	Skipped Status = "skipped"
+	// Refused: it was not accepted by apply.
+	Refused Status = "refused"
+)
+
+// StepResult is what one step did.
+type StepResult struct {
+	Address addr.Address
+	Kind    plan.Kind
+	Reason  string
+	Status  Status
+	// Because names the step that a skipped one waited for.
+	Because  addr.Address
+	Duration time.Duration
+	// Diagnostics are placed in the text; errors of a failed step are among them.
+	Diagnostics diag.List
+	// One of these is set for a step that started.
+	Stream *stream.Result
+	Silver *plugin.SilverResult
+	Check  *plugin.CheckResult
+	// Findings are the first differences that a check found, at most MaxFindings.
+	Findings []plugin.Finding
+}
+
+// MaxFindings bounds the findings that a result keeps; the counts are exact.
+const MaxFindings = 100
+
+// Result is what a run did.
+type Result struct {
+	// Tables lists the tables that were created or changed.
+	Tables []plan.Table
+	// Steps in the order of the plan.
+	Steps []StepResult
+	// Diagnostics concern the run as a whole.
+	Diagnostics diag.List
+	// Stopped is true when the run was asked to end early.
+	Stopped bool
+}
+
+// EventKind is what an event tells.
+type EventKind string
+
+// Event kinds.
+const (
+	TableReady   EventKind = "table"
+	StepStarted  EventKind = "started"
+	StepProgress EventKind = "progress"
+	StepEnded    EventKind = "ended"
+	StepWarning  EventKind = "warning"
+	StepFinding  EventKind = "finding"
+)
+
+// Event is one thing to tell while a run goes on.
+type Event struct {
+	Kind    EventKind
+	Address addr.Address
+	// Table is set for TableReady.
+	Table *plan.Table
+	// Step is set for StepStarted and StepEnded.
+	Step *StepResult
+	// Stage, Rows, RowsTotal, Rate, Position and Lag are set for StepProgress;
+	// RowsTotal -1 and Lag nil are unknown.
+	Stage           string
+	Rows, RowsTotal int64
+	Rate            float64
+	Position        plugin.Position
+	Batch           int64
+	Lag             *time.Duration
+	Diagnostic      *diag.Diagnostic
+	Finding         *plugin.Finding
+}

@@ -1,0 +1,352 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/graph"
+	"github.com/pipectl/pipectl/core/model"
+	"github.com/pipectl/pipectl/core/plan"
+	"github.com/pipectl/pipectl/core/planner"
+	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/state"
+	"github.com/pipectl/pipectl/core/stream"
+)
+
+// Request is a plan to carry out.
+type Request struct {
+	Config  *model.Config
+	Plan    *plan.Plan
+	Plugins planner.Plugins
+	// Lakes are the open lakes by sink.
+	Lakes map[addr.Address]*planner.Lake
+
+	// Apply creates and changes the plan's tables and accepts its steps; without
+	// it only accepted steps are carried out.
+	Apply bool
+	// TablesOnly ends an apply when tables are ready and steps accepted.
+	TablesOnly bool
+	// Whole tells that the plan covers the whole configuration, so that an apply
+	// may forget what is declared no more.
+	Whole bool
+	// Watch keeps streams and silvers at the head until Stop; checks do not run.
+	Watch bool
+	// Poll is the pause of an idle watch; 0 = the stream's default.
+	Poll time.Duration
+	// Jobs bounds the steps that run at once; 0 = 4.
+	Jobs int
+	// Stop, when closed, ends the run after the batches in hand.
+	Stop <-chan struct{}
+	// Holder is who locks name.
+	Holder state.Holder
+	// Event hears what happens; calls come one at a time. It may be nil.
+	Event func(Event)
+
+	// Clock and Sleep stand for the world in tests; nil = the real one.
+	Clock func() time.Time
+	Sleep func(ctx context.Context, d time.Duration) error
+}
+
+const defaultJobs = 4
+
+// execution is one run under way.
+type execution struct {
+	Request
+	events  sync.Mutex
+	mu      sync.Mutex // guards the maps
+	results map[addr.Address]*StepResult
+	slots   map[[2]addr.Address]stream.Slots
+	sources map[addr.Address]map[string]sourceTable
+}
+
+// sourceTable is what a source says of itself and one table.
+type sourceTable struct {
+	identity string
+	info     plugin.TableInfo
+}
+
+// Execute carries out the plan. The error is for what spoils the run as a
+// whole; what concerns one step stands in its result.
+func Execute(ctx context.Context, req Request) (Result, error) {
+	x := &execution{
+		Request: req, results: map[addr.Address]*StepResult{},
+		slots: map[[2]addr.Address]stream.Slots{}, sources: map[addr.Address]map[string]sourceTable{},
+	}
+	if x.Jobs <= 0 {
+		x.Jobs = defaultJobs
+	}
+	if x.Clock == nil {
+		x.Clock = time.Now
+	}
+	if x.Sleep == nil {
+		x.Sleep = sleep
+	}
+	var out Result
+	if req.Apply {
+		tables, err := x.apply(ctx)
+		out.Tables = tables
+		if err != nil {
+			return out, err
+		}
+		if req.TablesOnly {
+			return out, nil
+		}
+	}
+	work, err := x.steps()
+	if err != nil {
+		return out, err
+	}
+	if err := x.inspect(ctx, work); err != nil {
+		return out, err
+	}
+	if req.Watch {
+		err = x.watch(ctx, work)
+	} else {
+		err = x.walk(ctx, work)
+	}
+	for i := range req.Plan.Steps {
+		if r := x.results[req.Plan.Steps[i].Address]; r != nil {
+			out.Steps = append(out.Steps, *r)
+		}
+	}
+	out.Stopped = x.stopped()
+	return out, err
+}
+
+// steps returns the steps to carry out, and gives the others their results.
+func (x *execution) steps() (*graph.Graph[addr.Address], error) {
+	g := graph.New[addr.Address]()
+	chosen := map[addr.Address]bool{}
+	for i := range x.Plan.Steps {
+		step := &x.Plan.Steps[i]
+		r := &StepResult{Address: step.Address, Kind: step.Kind, Reason: step.Reason, Status: Skipped}
+		x.results[step.Address] = r
+		r.Diagnostics = append(r.Diagnostics, step.Diagnostics...)
+		switch {
+		case step.Diagnostics.HasErrors():
+			r.Status = Failed
+			x.ended(r)
+		case !x.Apply && !step.Accepted:
+			r.Status = Refused
+			r.Diagnostics = append(r.Diagnostics, x.locate(step.Address, diag.List{refusal(step)})...)
+			x.ended(r)
+		case x.Watch && step.Address.Kind == addr.Check:
+			delete(x.results, step.Address)
+		default:
+			g.Add(step.Address)
+			chosen[step.Address] = true
+		}
+	}
+	for i := range x.Plan.Steps {
+		step := &x.Plan.Steps[i]
+		for _, on := range step.After {
+			if !chosen[step.Address] {
+				continue
+			}
+			if chosen[on] {
+				g.Connect(step.Address, on)
+			} else if r := x.results[on]; r != nil && r.Status != Done {
+				x.skip(step.Address, on)
+				chosen[step.Address] = false
+			}
+		}
+	}
+	// A step that was skipped after it was added leaves the graph.
+	kept := graph.New[addr.Address]()
+	for i := range x.Plan.Steps {
+		step := &x.Plan.Steps[i]
+		if !chosen[step.Address] {
+			continue
+		}
+		kept.Add(step.Address)
+		for _, on := range step.After {
+			if chosen[on] {
+				kept.Connect(step.Address, on)
+			}
+		}
+	}
+	return kept, nil
+}
+
+func refusal(step *plan.Step) diag.Diagnostic {
+	what := step.NotAccepted
+	if step.Kind.Large() {
+		what += " and it would read a whole table"
+	}
+	return diag.Errorf(diag.KindStale, "run.not_accepted", "Look at it with `pipectl plan`, then accept it with `pipectl apply`.",
+		"%s was left out: %s", step.Address, what)
+}
+
+func (x *execution) skip(a, because addr.Address) {
+	r := x.results[a]
+	r.Status, r.Because = Skipped, because
+	x.ended(r)
+}
+
+// walk visits the steps in order.
+func (x *execution) walk(ctx context.Context, g *graph.Graph[addr.Address]) error {
+	ends, err := g.Walk(ctx, x.Jobs, x.visit)
+	if err != nil {
+		return err
+	}
+	for i := range x.Plan.Steps {
+		a := x.Plan.Steps[i].Address
+		end, walked := ends[a]
+		if walked && end.Status == graph.Skipped {
+			x.skip(a, end.Because)
+		}
+	}
+	return ctx.Err()
+}
+
+// visit carries out one step, again when it failed in a way that may pass.
+func (x *execution) visit(ctx context.Context, a addr.Address) error {
+	if x.stopped() {
+		return errStopped
+	}
+	r := x.results[a]
+	started := x.Clock()
+	x.tell(Event{Kind: StepStarted, Address: a, Step: r})
+	err := x.retry(ctx, a, func() error { return x.once(ctx, a, r) })
+	r.Duration = x.Clock().Sub(started)
+	r.Status = Done
+	if err != nil {
+		r.Status = Failed
+		r.Diagnostics = append(r.Diagnostics, x.locate(a, x.explain(ctx, err))...)
+	}
+	x.ended(r)
+	return err
+}
+
+// errStopped skips steps that have not started when the run is asked to end.
+var errStopped = errors.New("the run was asked to end")
+
+// explain turns the end of a step into diagnostics; one that was cancelled
+// from outside says so instead of what broke on its way.
+func (x *execution) explain(ctx context.Context, err error) diag.List {
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return diag.List{diag.Errorf(diag.KindUnavailable, "run.cancelled", "The next run goes on from the last commit.", "The run was cancelled")}
+	}
+	return diag.FromError(err)
+}
+
+func (x *execution) once(ctx context.Context, a addr.Address, r *StepResult) error {
+	switch a.Kind {
+	case addr.Stream:
+		return x.stream(ctx, a, r, false, nil)
+	case addr.Silver:
+		return x.silver(ctx, a, r)
+	case addr.Check:
+		return x.check(ctx, a, r)
+	}
+	return fmt.Errorf("no work is known for %s", a)
+}
+
+// inspect asks the sources about the tables of the steps once more: the plan
+// may be old, and a run needs the shapes of now.
+func (x *execution) inspect(ctx context.Context, g *graph.Graph[addr.Address]) error {
+	requests := map[addr.Address]plugin.InspectRequest{}
+	order, err := g.Order()
+	if err != nil {
+		return err
+	}
+	seen := map[addr.Address]bool{}
+	for _, a := range order {
+		s := x.streamOf(a)
+		if s == nil || seen[s.Addr] {
+			continue
+		}
+		seen[s.Addr] = true
+		table := x.Config.Table(s.Table)
+		req := requests[table.Source]
+		req.Tables = append(req.Tables, planner.SourceTable(table, s))
+		requests[table.Source] = req
+	}
+	for source, req := range requests {
+		session, err := x.Plugins.Source(ctx, source)
+		if err != nil {
+			return err
+		}
+		answer, err := session.Inspect(ctx, req)
+		if err != nil {
+			return x.placed(source, err)
+		}
+		x.sources[source] = map[string]sourceTable{}
+		for _, info := range answer.Tables {
+			x.sources[source][info.Address] = sourceTable{identity: answer.Identity, info: info}
+		}
+	}
+	return nil
+}
+
+// streamOf is the stream that a step is, or follows.
+func (x *execution) streamOf(a addr.Address) *model.Stream {
+	switch a.Kind {
+	case addr.Stream:
+		return x.Config.Stream(a)
+	case addr.Silver:
+		return x.Config.Stream(x.Config.Silver(a).From)
+	case addr.Check:
+		return x.streamOf(x.Config.Check(a).Silver)
+	}
+	return nil
+}
+
+// info is what the source says of a stream's table.
+func (x *execution) info(s *model.Stream) (sourceTable, error) {
+	source := x.Config.Table(s.Table).Source
+	t, ok := x.sources[source][s.Addr.String()]
+	if !ok {
+		return t, fmt.Errorf("%s did not answer about the table of %s", source, s.Addr)
+	}
+	return t, x.Config.Table(s.Table).Origin.Locate(s.Table, t.info.Diagnostics).Err()
+}
+
+func (x *execution) stopped() bool {
+	select {
+	case <-x.Stop:
+		return true
+	default:
+		return false
+	}
+}
+
+func (x *execution) ended(r *StepResult) { x.tell(Event{Kind: StepEnded, Address: r.Address, Step: r}) }
+
+func (x *execution) tell(e Event) {
+	if x.Event == nil {
+		return
+	}
+	x.events.Lock()
+	defer x.events.Unlock()
+	x.Event(e)
+}
+
+// warn tells a warning of a step and keeps it in the result.
+func (x *execution) warn(r *StepResult) func(diag.Diagnostic) {
+	return func(d diag.Diagnostic) {
+		d = x.locate(r.Address, diag.List{d})[0]
+		x.mu.Lock()
+		r.Diagnostics = append(r.Diagnostics, d)
+		x.mu.Unlock()
+		x.tell(Event{Kind: StepWarning, Address: r.Address, Diagnostic: &d})
+	}
+}
+
+// locate places diagnostics of a step in the text.
+func (x *execution) locate(a addr.Address, list diag.List) diag.List {
+	origin, ok := x.Config.OriginOf(a)
+	if !ok {
+		return list
+	}
+	return origin.Locate(a, list)
+}
+
+func (x *execution) placed(a addr.Address, err error) error {
+	return x.locate(a, diag.FromError(err)).Err()
+}

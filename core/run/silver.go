@@ -1,0 +1,68 @@
+package run
+
+import (
+	"context"
+
+	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/planner"
+	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/stream"
+)
+
+// silver brings one silver to bronze's head, under the lock of its target: two
+// calls must never work on one table.
+func (x *execution) silver(ctx context.Context, a addr.Address, r *StepResult) (err error) {
+	v := x.Config.Silver(a)
+	s := x.Config.Stream(v.From)
+	lake, err := x.lake(a)
+	if err != nil {
+		return err
+	}
+	session, err := x.Plugins.Silver(ctx, a)
+	if err != nil {
+		return err
+	}
+	info, err := x.info(s)
+	if err != nil {
+		return err
+	}
+	bronze, err := stream.BronzeSpec(plugin.TableRef{Name: s.Target, Path: s.Path}, info.info.Schema)
+	if err != nil {
+		return err
+	}
+	host, err := lake.SilverHost(v, s)
+	if err != nil {
+		return err
+	}
+	lock, err := lake.State.Lock(ctx, v.Target, x.Holder)
+	if err != nil {
+		return err
+	}
+	held, release := lock.Keep(ctx)
+	defer func() {
+		if rerr := release(); err == nil {
+			err = rerr
+		}
+	}()
+	result, err := session.RunSilver(held, planner.SilverRequest(v, s, info.info, bronze), host, x.progress(a))
+	if err != nil {
+		return err
+	}
+	for _, d := range result.Diagnostics {
+		x.warn(r)(d)
+	}
+	if previous := r.Silver; previous != nil { // a watch adds up
+		result.RowsRead += previous.RowsRead
+		result.Inserted += previous.Inserted
+		result.Updated += previous.Updated
+		result.Deleted += previous.Deleted
+	}
+	r.Silver = &result
+	return nil
+}
+
+func (x *execution) progress(a addr.Address) func(plugin.Progress) {
+	return func(p plugin.Progress) {
+		x.tell(Event{Kind: StepProgress, Address: a, Stage: p.Stage, Rows: p.Rows, RowsTotal: p.RowsTotal, Batch: -1})
+	}
+}

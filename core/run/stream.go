@@ -1,0 +1,77 @@
+package run
+
+import (
+	"context"
+
+	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/ledger"
+	"github.com/pipectl/pipectl/core/model"
+	"github.com/pipectl/pipectl/core/planner"
+	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/stream"
+)
+
+// stream brings a stream up to the newest position, or keeps it there; moved
+// hears when its position moved.
+func (x *execution) stream(ctx context.Context, a addr.Address, r *StepResult, watch bool, moved func()) error {
+	s := x.Config.Stream(a)
+	cfg, err := x.streamConfig(ctx, s)
+	if err != nil {
+		return err
+	}
+	cfg.Watch, cfg.Poll = watch, x.Poll
+	cfg.Warn = x.warn(r)
+	at := ""
+	cfg.Progress = func(p stream.Progress) {
+		x.tell(Event{
+			Kind: StepProgress, Address: a, Stage: p.Stage, Rows: p.Rows, RowsTotal: p.RowsTotal, Rate: p.Rate,
+			Position: p.Position, Batch: p.Batch, Lag: p.Lag,
+		})
+		if p.Position.Text != at && moved != nil {
+			at = p.Position.Text
+			moved()
+		}
+	}
+	result, err := stream.Run(ctx, cfg)
+	if r.Stream != nil { // a repeated step adds up
+		result.Batches += r.Stream.Batches
+		result.Rows += r.Stream.Rows
+		result.SnapshotRows = max(result.SnapshotRows, r.Stream.SnapshotRows)
+	}
+	r.Stream = &result
+	return err
+}
+
+func (x *execution) streamConfig(ctx context.Context, s *model.Stream) (stream.Config, error) {
+	table := x.Config.Table(s.Table)
+	lake, err := x.lake(s.Addr)
+	if err != nil {
+		return stream.Config{}, err
+	}
+	source, err := x.Plugins.Source(ctx, table.Source)
+	if err != nil {
+		return stream.Config{}, err
+	}
+	info, err := x.info(s)
+	if err != nil {
+		return stream.Config{}, err
+	}
+	return stream.Config{
+		AppID: s.AppID, Source: source, Table: planner.SourceTable(table, s), Identity: info.identity, Info: info.info,
+		Tables: lake.Tables, Bronze: plugin.TableRef{Name: s.Target, Path: s.Path}, Ledger: lake.Ledger, State: lake.State,
+		Holder: x.Holder, Bootstrap: s.Bootstrap, StartingPosition: s.StartingPosition, MaxCommits: s.MaxCommitsPerBatch,
+		Granularity: ledger.Granularity(s.Granularity), Stop: x.Stop, Clock: x.Clock, Sleep: x.Sleep,
+		Slots: x.slotsOf(table.Source, s.To, source, lake.Tables),
+	}, nil
+}
+
+// slotsOf bounds the reads between one source and one sink, over all streams.
+func (x *execution) slotsOf(source, sink addr.Address, from plugin.Source, to plugin.Tables) stream.Slots {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	pair := [2]addr.Address{source, sink}
+	if x.slots[pair] == nil {
+		x.slots[pair] = stream.NewSlots(from.Limits(), to.Limits())
+	}
+	return x.slots[pair]
+}
