@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,7 +33,9 @@ type world struct {
 	t      *testing.T
 	plugin *memory.Plugin
 	cfg    *model.Config
-	clock  time.Time
+
+	mu    sync.Mutex // guards clock: a watch asks while a test commits
+	clock time.Time
 }
 
 func newWorld(t *testing.T, tables ...string) *world {
@@ -70,8 +73,11 @@ func (w *world) declare(name string) {
 }
 
 func (w *world) commit(changes ...memory.Change) {
+	w.mu.Lock()
 	w.clock = w.clock.Add(time.Minute)
-	w.plugin.Database.Commit(w.clock, changes...)
+	at := w.clock
+	w.mu.Unlock()
+	w.plugin.Database.Commit(at, changes...)
 }
 
 func row(id int64, note string) memory.Row { return memory.Row{"id": id, "note": note} }
@@ -122,7 +128,11 @@ func (w *world) plan(targets ...addr.Address) (*plan.Plan, map[addr.Address]*pla
 	return p, lakes, s
 }
 
-func (w *world) now() time.Time { return w.clock }
+func (w *world) now() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.clock
+}
 
 func (w *world) execute(apply bool, change func(*run.Request)) (run.Result, error) {
 	w.t.Helper()
