@@ -134,7 +134,9 @@ func (c *statsColumns) put(b *structBuilder, r *fileRecord, schema *Struct) {
 		if st.NumRecords >= 0 {
 			p.long("numRecords", st.NumRecords)
 		}
-		p.bool("tightBounds", st.TightBounds)
+		if !st.TightBounds { // a missing one means true
+			p.bool("tightBounds", false)
+		}
 		for _, part := range []struct {
 			name  string
 			value func(c *ColumnStats) Value
