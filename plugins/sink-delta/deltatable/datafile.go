@@ -135,7 +135,7 @@ func (w *dataWriter) write(rec arrow.RecordBatch) error {
 	f.group += n
 	// Finished by the next batch, so that a file never ends in an empty group.
 	f.full = w.budget.add(n, f.group)
-	if f.parquet.TotalCompressedBytes() >= w.target {
+	if f.size.n+f.parquet.RowGroupTotalCompressedBytes() >= w.target {
 		return w.finish()
 	}
 	return nil
