@@ -226,6 +226,13 @@ func driverConfig(b body, c *connection) (msdsn.Config, *diag.Diagnostic) {
 		}
 		return fail(argHost, "", "The connection cannot be set up: %s", c.mask.text(err.Error()))
 	}
+	// Names that ODBC uses and the driver does not read.
+	if cfg.User == "" {
+		cfg.User = cfg.Parameters["uid"]
+	}
+	if cfg.Password == "" {
+		cfg.Password = cfg.Parameters["pwd"]
+	}
 	c.mask = c.mask.with(cfg.User, cfg.Password)
 	if f := cfg.Parameters["fedauth"]; f != "" {
 		return fail(argURL, "Get a token outside and give it as access_token.", "The connection string asks for fedauth, which this plugin does not do")
