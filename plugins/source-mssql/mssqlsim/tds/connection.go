@@ -230,6 +230,10 @@ func (c *connection) login() (ok bool, err error) {
 
 func (c *connection) refuseLogin(err error) error {
 	c.s.trace(c.id, "login-failed", func(e *Event) { e.Detail = map[string]any{"err": err.Error()} })
+	if errors.Is(err, Drop) {
+		c.cut()
+		return err
+	}
 	r := c.results(context.Background())
 	r.fail(err)
 	r.end(false)

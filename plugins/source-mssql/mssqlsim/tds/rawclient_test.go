@@ -152,6 +152,20 @@ func (c *rawConn) tryReply() (r rawReply, err error) {
 	}
 }
 
+// packet reads one packet of the server.
+func (c *rawConn) packet() (status byte, body []byte) {
+	c.t.Helper()
+	var h [8]byte
+	if _, err := io.ReadFull(c, h[:]); err != nil {
+		c.t.Fatal(err)
+	}
+	body = make([]byte, int(binary.BigEndian.Uint16(h[2:]))-8)
+	if _, err := io.ReadFull(c, body); err != nil {
+		c.t.Fatal(err)
+	}
+	return h[1], body
+}
+
 // batch sends a statement in the form of the connection's version and gives the tokens of the answer.
 func (c *rawConn) batch(sql string) []token {
 	c.t.Helper()

@@ -232,6 +232,20 @@ func (w *RowWriter) Bytes(p []byte) {
 	w.set(c, b, err)
 }
 
+// ByteString is Bytes for bytes that are kept in a string.
+func (w *RowWriter) ByteString(p string) {
+	c := w.column()
+	if c == nil {
+		return
+	}
+	if !c.wire.isBody() || c.down {
+		w.misfit(c, "binary")
+		return
+	}
+	b, err := appendBytes(w.r.b, c.wire, p)
+	w.set(c, b, err)
+}
+
 // UTF16 writes nchar, nvarchar, ntext or xml from UTF-16, lowest byte first.
 func (w *RowWriter) UTF16(p []byte) {
 	c := w.column()

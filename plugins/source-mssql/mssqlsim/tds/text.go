@@ -92,7 +92,7 @@ func endBody(b []byte, at int, t Type) ([]byte, error) {
 }
 
 // appendBytes appends a binary value, or a character value whose bytes are as they go on the wire.
-func appendBytes(b []byte, t Type, p []byte) ([]byte, error) {
+func appendBytes[T string | []byte](b []byte, t Type, p T) ([]byte, error) {
 	if t.isNational() && len(p)%2 != 0 {
 		return b, fmt.Errorf("%d bytes of UTF-16 for %s", len(p), t)
 	}

@@ -11,7 +11,7 @@ type Event struct {
 	// Conn numbers the connections of a server from 1.
 	Conn uint64 `json:"conn"`
 	// Kind is prelogin, no-prelogin, login, login-failed, batch, rpc, tran, reset, attention, ignored, error, fault,
-	// bad-request or close.
+	// bad-request, close or, of no connection, accept-failed.
 	Kind string `json:"kind"`
 	// SQL is the text of a batch, Proc the name of a called procedure.
 	SQL  string `json:"sql,omitempty"`
@@ -77,7 +77,7 @@ func (p Param) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s%s = %s", p.Name, p.Type, direction, v))
 }
 
-// trace reports an event, which make builds only if somebody listens.
+// trace reports an event, which fill completes only if somebody listens.
 func (s *Server) trace(conn uint64, kind string, fill func(*Event)) {
 	if s.Trace == nil {
 		return
