@@ -254,3 +254,18 @@ func (db *Database) Columns(table string) ([]tsql.Column, error) {
 	}
 	return t.describe(), nil
 }
+
+// KeyTypes gives the types of a table's key columns.
+func (db *Database) KeyTypes(table string) ([]sqltype.Type, error) {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	t, err := db.tableNamed(table)
+	if err != nil {
+		return nil, err
+	}
+	var types []sqltype.Type
+	for _, id := range t.key {
+		types = append(types, t.byID(id).Type)
+	}
+	return types, nil
+}

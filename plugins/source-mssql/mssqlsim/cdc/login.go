@@ -39,7 +39,11 @@ func (s *Server) authenticate(user, password string) (*Login, error) {
 	if l := s.Login(user); l != nil && l.password == password {
 		return l, nil
 	}
-	return nil, &sqltype.Error{Number: 18456, State: 1, Class: 14, Message: fmt.Sprintf("Login failed for user '%s'.", user)}
+	return nil, loginFailed(user)
+}
+
+func loginFailed(user string) error {
+	return &sqltype.Error{Number: 18456, State: 1, Class: 14, Message: fmt.Sprintf("Login failed for user '%s'.", user)}
 }
 
 func grantKey(db, object string) string {

@@ -29,11 +29,17 @@ type Session struct {
 	NetworkWait func() int64
 }
 
-// NewSession logs in. The error is 18456 or 4060, as SQL Server answers.
-func (s *Server) NewSession(user, password, database string) (*Session, error) {
-	login, err := s.authenticate(user, password)
-	if err != nil {
-		return nil, err
+// Authenticate checks a login's password. The error is 18456, as SQL Server answers.
+func (s *Server) Authenticate(user, password string) error {
+	_, err := s.authenticate(user, password)
+	return err
+}
+
+// NewSession opens a database for a login that was let in. The error is 4060, as SQL Server answers.
+func (s *Server) NewSession(user, database string) (*Session, error) {
+	login := s.Login(user)
+	if login == nil {
+		return nil, loginFailed(user)
 	}
 	if database == "" {
 		database = "master"
@@ -327,4 +333,12 @@ func (s *Session) cdcRelation(db *Database, name string) (tsql.Relation, error) 
 
 func denied(perm, object, database, schema string) error {
 	return &sqltype.Error{Number: 229, State: 5, Class: 14, Message: "The " + perm + " permission was denied on the object '" + object + "', database '" + database + "', schema '" + schema + "'."}
+}
+
+// LockTimeout gives LOCK_TIMEOUT in milliseconds; -1 waits for ever.
+func (s *Session) LockTimeout() int64 {
+	if s.wait < 0 {
+		return -1
+	}
+	return int64(time.Duration(s.wait) / time.Millisecond)
 }

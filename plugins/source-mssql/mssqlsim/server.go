@@ -1,0 +1,179 @@
+package mssqlsim
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/cdc"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tds"
+)
+
+// The parts of package cdc that callers meet.
+type (
+	LSN         = cdc.LSN
+	Version     = cdc.Version
+	Clock       = cdc.Clock
+	ManualClock = cdc.ManualClock
+	Login       = cdc.Login
+)
+
+// The versions a server can say it is.
+const (
+	V2016 = cdc.V2016
+	V2017 = cdc.V2017
+	V2019 = cdc.V2019
+	V2022 = cdc.V2022
+	Azure = cdc.Azure
+)
+
+// NewManualClock, ParseLSN: see package cdc.
+var (
+	NewManualClock = cdc.NewManualClock
+	ParseLSN       = cdc.ParseLSN
+)
+
+// TLSMode says which encryption the server offers.
+type TLSMode string
+
+// The modes. Without a certificate clients that insist on encryption are refused.
+const (
+	TLSOff    TLSMode = "off"
+	TLSLogin  TLSMode = "login"  // as the client asks: nothing, the login, or all; also strict
+	TLSOn     TLSMode = "on"     // everything is encrypted
+	TLSStrict TLSMode = "strict" // as TLSOn; named for what clients set: TDS 8.0
+)
+
+// User is a login besides sa.
+type User struct {
+	Name     string
+	Password string
+	Admin    bool
+}
+
+// Options say what server to start. The zero value is SQL Server 2022 on a free port of 127.0.0.1, UTC, without TLS.
+type Options struct {
+	Listen   string // default 127.0.0.1:0
+	Password string // of sa; default DefaultPassword
+	Users    []User
+	TLS      TLSMode
+	Version  Version
+	Zone     string // Windows name of the server's time zone, default UTC
+	Clock    Clock  // default the machine's
+	Name     string // @@SERVERNAME
+	// Trace receives every request.
+	Trace func(tds.Event)
+}
+
+// DefaultPassword is sa's when the options give none.
+const DefaultPassword = "Secret1!"
+
+// Server is a running SQL Server.
+type Server struct {
+	cdc      *cdc.Server
+	tds      *tds.Server
+	handler  *handler
+	addr     string
+	password string
+	tls      TLSMode
+	ca       []byte
+	faults   faults
+	stop     func() bool
+	close    sync.Once
+}
+
+// Start starts a server. It ends with Close, or when the context ends.
+func Start(ctx context.Context, o Options) (*Server, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("starting the simulator: %w", err)
+	}
+	if o.Listen == "" {
+		o.Listen = "127.0.0.1:0"
+	}
+	if o.Password == "" {
+		o.Password = DefaultPassword
+	}
+	model, err := cdc.NewServer(cdc.Config{Name: o.Name, Version: o.Version, Zone: o.Zone, Clock: o.Clock})
+	if err != nil {
+		return nil, fmt.Errorf("starting the simulator: %w", err)
+	}
+	model.AddLogin("sa", o.Password, true)
+	for _, u := range o.Users {
+		model.AddLogin(u.Name, u.Password, u.Admin)
+	}
+	s := &Server{cdc: model, password: o.Password, tls: o.TLS}
+	s.handler = &handler{model: model, conns: map[uint64]*conn{}}
+	s.tds = &tds.Server{Handler: s.handler, Name: model.Name, Trace: o.Trace, Fault: s.faults.next}
+	switch o.TLS {
+	case "", TLSOff:
+		s.tls = TLSOff
+	case TLSLogin, TLSOn, TLSStrict:
+		cert, ca, err := tds.SelfSigned(cdc.SystemClock{}.Now())
+		if err != nil {
+			return nil, fmt.Errorf("starting the simulator: %w", err)
+		}
+		s.ca, s.tds.TLS, s.tds.ForceTLS = ca, &tls.Config{Certificates: []tls.Certificate{cert}}, o.TLS != TLSLogin
+	default:
+		return nil, fmt.Errorf("starting the simulator: the TLS mode %q is not one of off, login, on, strict", o.TLS)
+	}
+	addr, err := s.tds.Listen(o.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("starting the simulator on %s: %w", o.Listen, err)
+	}
+	s.addr = addr.String()
+	s.stop = context.AfterFunc(ctx, s.shut)
+	return s, nil
+}
+
+// Addr gives host and port.
+func (s *Server) Addr() string { return s.addr }
+
+// Certificate gives the server's certificate in PEM form, which clients need for strict encryption; nil without TLS.
+func (s *Server) Certificate() []byte { return s.ca }
+
+// DSN gives a go-mssqldb URL for sa and a database.
+func (s *Server) DSN(database string) string { return s.UserDSN("sa", s.password, database) }
+
+// UserDSN gives a go-mssqldb URL for a login.
+func (s *Server) UserDSN(user, password, database string) string {
+	u := s.url(database)
+	u.User = url.UserPassword(user, password)
+	return u.String()
+}
+
+func (s *Server) url(database string) *url.URL {
+	q := url.Values{"database": {database}, "encrypt": {"disable"}}
+	if s.tls != TLSOff {
+		q.Set("encrypt", "true")
+		q.Set("TrustServerCertificate", "true")
+	}
+	return &url.URL{Scheme: "sqlserver", Host: s.addr, RawQuery: q.Encode()}
+}
+
+// Close cuts all connections, ends the server and waits for it.
+func (s *Server) Close() {
+	s.stop()
+	s.shut()
+}
+
+func (s *Server) shut() { s.close.Do(s.tds.Close) }
+
+// DropConnections cuts every connection, as a failover does.
+func (s *Server) DropConnections() { s.tds.DropAll() }
+
+// Clock gives the server's clock.
+func (s *Server) Clock() Clock { return s.cdc.Clock() }
+
+// Database gives the database of a name; it is made when there is none.
+func (s *Server) Database(name string) *Database {
+	return &Database{model: s.cdc.Database(name), server: s, name: name}
+}
+
+// AddLogin makes a login that may connect and nothing else, until it is granted more.
+func (s *Server) AddLogin(name, password string) *Login { return s.cdc.AddLogin(name, password, false) }
+
+// Login gives a login by name, nil when there is none.
+func (s *Server) Login(name string) *Login { return s.cdc.Login(strings.ToLower(name)) }
