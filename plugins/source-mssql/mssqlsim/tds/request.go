@@ -16,9 +16,9 @@ type Request struct {
 	// Params are those of the statement or of the procedure, in the order of the call. A parameter of a statement has the
 	// name it was declared with, even if the client did not send it.
 	Params []Param
-	// Out sets the final value of an output parameter, sent when the request ends: of all with that name, without regard
-	// to case, and for an unnamed one the name is its decimal place in Params. Names of input parameters do nothing.
-	// It is nil where there can be none.
+	// Out sets the final value of an output parameter, sent when the request ends. The name is that of Params, without
+	// regard to case; an unnamed parameter is meant by its decimal place in Params, or by "", which is the first unnamed
+	// one that has no value yet. Other names, and those of input parameters, do nothing. It is nil where there can be none.
 	Out func(name string, t Type, v any)
 	// Tran is set, and nothing else, when Server.Fault is asked about a transaction manager request.
 	Tran *TranRequest
@@ -183,11 +183,15 @@ func bind(names []string, ps []Param) []Param {
 
 // outputs is Request.Out for the parameters of a call.
 func outputs(ps []Param, r *Results) func(name string, t Type, v any) {
+	set := make([]bool, len(ps))
 	return func(name string, t Type, v any) {
 		for i, p := range ps {
-			if p.Output && (strings.EqualFold(p.Name, name) || p.Name == "" && strconv.Itoa(i) == name) {
-				r.Return(p.Ordinal, p.Name, t, v)
+			if !p.Output || set[i] || !strings.EqualFold(p.Name, name) && (p.Name != "" || strconv.Itoa(i) != name) {
+				continue
 			}
+			set[i] = true
+			r.Return(p.Ordinal, p.Name, t, v)
+			return
 		}
 	}
 }

@@ -230,6 +230,12 @@ func TestReturnValuesNameTheirPlaceAmongAllParameters(t *testing.T) {
 	t.Parallel()
 	h := &canned{}
 	h.exec = func(_ context.Context, _ *tds.Session, q tds.Request, _ *tds.Results) (bool, error) {
+		if q.Proc == "dbo.unnamed" {
+			q.Out("", tds.Int, int64(1))
+			q.Out("", tds.Int, int64(2))
+			q.Out("", tds.Int, int64(3)) // there is no third one
+			return true, nil
+		}
 		if q.Out != nil {
 			q.Out("@b", tds.Int, int64(9))
 			q.Out("1", tds.Int, int64(8)) // the second one of a procedure's, if it has no name
@@ -247,6 +253,11 @@ func TestReturnValuesNameTheirPlaceAmongAllParameters(t *testing.T) {
 			RETURNSTATUS 0
 			RETURNVALUE ordinal=2 name=@B status=1 9
 			RETURNVALUE ordinal=1 name= status=1 8
+			DONEPROC status=00 cmd=e0 rows=0`)
+		assertTokens(t, c.call(rawCallByName("dbo.unnamed", rawParam{output: true}, rawParam{v: 1}, rawParam{output: true})), `
+			RETURNSTATUS 0
+			RETURNVALUE ordinal=0 name= status=1 1
+			RETURNVALUE ordinal=2 name= status=1 2
 			DONEPROC status=00 cmd=e0 rows=0`)
 		// sp_prepexec: the handle, then the parameters of the statement.
 		assertTokens(t, c.call(rawCallByNumber(13, rawParam{output: true}, rawParam{v: "@a int, @b int output"}, rawParam{v: "stmt"}, rawParam{v: 1}, rawParam{output: true})), `
