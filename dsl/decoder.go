@@ -214,7 +214,7 @@ func (d *decoder) whole(name string) int {
 	f := v.AsBigFloat()
 	n, exact := f.Int64()
 	if exact != 0 || n < 1 || n > 1<<31-1 {
-		d.fault(name, codeArgumentValue, fmt.Sprintf("%s cannot be %s", name, f.Text('f', -1)), "It is a whole number from 1 on. "+d.description(name))
+		d.fault(name, codeArgumentValue, fmt.Sprintf("%s cannot be %s", name, f.Text('g', 12)), "It is a whole number from 1 on. "+d.description(name))
 		return 0
 	}
 	return int(n)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/model"
@@ -101,7 +102,7 @@ func load(path string, texts []model.File, saved map[string][]byte, opts Options
 		for _, d := range diags {
 			r.add(syntaxDiagnostic(d))
 		}
-		if diags.HasErrors() {
+		if diags.HasErrors() || !f.plausible(file.Body.(*hclsyntax.Body)) {
 			continue
 		}
 		f.bodies = append(f.bodies, file.Body.(*hclsyntax.Body))
@@ -114,6 +115,29 @@ func load(path string, texts []model.File, saved map[string][]byte, opts Options
 	}
 	f.readPipectl()
 	return f, f.diagnostics()
+}
+
+// largestExponent bounds the numbers that may be written, as a power of two.
+// Far larger ones are legal HCL, and writing them out in decimals, as a message
+// or a text would, takes hours.
+const largestExponent = 1024
+
+// plausible refuses numbers out of every reasonable range.
+func (f *Files) plausible(body *hclsyntax.Body) bool {
+	ok := true
+	_ = hclsyntax.VisitAll(body, func(node hclsyntax.Node) hcl.Diagnostics {
+		literal, is := node.(*hclsyntax.LiteralValueExpr)
+		if !is || literal.Val.Type() != cty.Number || literal.Val.IsNull() || !literal.Val.IsKnown() {
+			return nil
+		}
+		n := literal.Val.AsBigFloat()
+		if e := n.MantExp(nil); n.IsInf() || e > largestExponent || e < -largestExponent {
+			f.report.error(place{rng: literal.SrcRange}, codeExprInvalid, "The number is out of range", "Write one between 1e-300 and 1e300.")
+			ok = false
+		}
+		return nil
+	})
+	return ok
 }
 
 // configurationFiles lists what belongs to the configuration at path.

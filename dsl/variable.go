@@ -144,6 +144,9 @@ func (ev *evaluator) readVariableFile(path string, variables map[string]variable
 		return
 	}
 	body := file.Body.(*hclsyntax.Body)
+	if !ev.files.plausible(body) {
+		return
+	}
 	for _, b := range body.Blocks {
 		ev.report.error(place{rng: b.DefRange()}, codeBlockUnknown, fmt.Sprintf("Block %q cannot stand in a variable file", b.Type), "It holds lines NAME = VALUE.")
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"strconv"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -121,7 +122,7 @@ func (c *Config) digestForm(a addr.Address) (map[string]any, error) {
 }
 
 func set(form map[string]any, name, value, byDefault string) {
-	if value != byDefault {
+	if value != byDefault && value != "" {
 		form[name] = value
 	}
 }
@@ -139,7 +140,7 @@ func digestBody(v cty.Value, origin Origin, path diag.Path) any {
 	case t == cty.Bool:
 		return v.True()
 	case t == cty.Number:
-		return json.Number(numberText(v.AsBigFloat()))
+		return map[string]any{"number": numberText(v.AsBigFloat())}
 	case t.IsObjectType() || t.IsMapType():
 		out := map[string]any{}
 		for name, part := range v.AsValueMap() {
@@ -162,9 +163,9 @@ func digestBody(v cty.Value, origin Origin, path diag.Path) any {
 }
 
 func numberText(f *big.Float) string {
-	if f.IsInt() {
-		i, _ := f.Int(nil)
-		return i.String()
+	if i, exact := f.Int64(); exact == big.Exact {
+		return strconv.FormatInt(i, 10)
 	}
-	return f.Text('g', -1)
+	// Binary, because decimals of a number such as 1e99999999 take hours.
+	return f.Text('p', 0)
 }
