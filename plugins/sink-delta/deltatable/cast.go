@@ -123,12 +123,28 @@ func cast(arr arrow.Array, to arrow.DataType, kind castKind, mem memory.Allocato
 	return nil, fmt.Errorf("%s cannot become %s without a loss", arr.DataType(), to)
 }
 
-// relabel gives the same buffers another type of the same layout.
+// relabel gives the same buffers another type of the same layout, at every
+// depth.
 func relabel(arr arrow.Array, to arrow.DataType) arrow.Array {
-	d := arr.Data()
-	data := array.NewData(to, d.Len(), d.Buffers(), d.Children(), d.NullN(), d.Offset())
+	data := relabelData(arr.Data(), to)
 	defer data.Release()
 	return array.MakeFromData(data)
+}
+
+func relabelData(d arrow.ArrayData, to arrow.DataType) arrow.ArrayData {
+	children := make([]arrow.ArrayData, len(d.Children()))
+	for i, c := range d.Children() {
+		t := c.DataType()
+		switch to := to.(type) {
+		case *arrow.StructType:
+			t = to.Field(i).Type
+		case arrow.ListLikeType: // also maps, whose element is a struct
+			t = to.Elem()
+		}
+		children[i] = relabelData(c, t)
+		defer children[i].Release()
+	}
+	return array.NewData(to, d.Len(), d.Buffers(), children, d.NullN(), d.Offset())
 }
 
 // shortenOffsets turns large strings or binaries into ordinary ones that share

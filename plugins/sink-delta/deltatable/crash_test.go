@@ -36,9 +36,9 @@ func crashCases() []crashCase {
 		Merge: &deltatable.MergeSpec{Keys: []string{"id"}, Guard: "lsn", Action: "_action"}}
 	more := []row{{int64(5), int64(2), "five"}, {int64(6), int64(2), "six"}}
 	return []crashCase{
-		{"append", nil, deltatable.WriteSpec{Mode: deltatable.Append, Schema: crashSchema, Txn: &deltatable.Txn{AppID: "app", Version: 7}},
+		{"append", nil, deltatable.WriteSpec{Mode: deltatable.Append, Schema: crashSchema, Txns: []deltatable.Txn{{AppID: "app", Version: 7}}},
 			[][]row{more[:1], more[1:]}, append(slices.Clone(before), more...)},
-		{"overwrite", nil, deltatable.WriteSpec{Mode: deltatable.Overwrite, Schema: crashSchema, Txn: &deltatable.Txn{AppID: "app", Version: 7}},
+		{"overwrite", nil, deltatable.WriteSpec{Mode: deltatable.Overwrite, Schema: crashSchema, Txns: []deltatable.Txn{{AppID: "app", Version: 7}}},
 			[][]row{more}, more},
 		{"merge by rewriting", nil, merge, changes, merged},
 		{"merge by deletion vectors", map[string]string{"delta.enableDeletionVectors": "true"}, merge, changes, merged},

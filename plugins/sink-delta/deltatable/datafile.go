@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -97,7 +98,14 @@ func (w *dataWriter) write(rec arrow.RecordBatch) error {
 	if rec.NumRows() == 0 {
 		return nil
 	}
-	rec = array.NewRecordBatch(w.arrow, rec.Columns(), rec.NumRows())
+	cols := slices.Clone(rec.Columns())
+	for i, c := range cols {
+		if to := w.arrow.Field(i).Type; arrow.IsNested(to.ID()) { // fields inside have physical names
+			cols[i] = relabel(c, to)
+			defer cols[i].Release()
+		}
+	}
+	rec = array.NewRecordBatch(w.arrow, cols, rec.NumRows())
 	defer rec.Release()
 	for i, f := range w.schema.Fields {
 		if !f.Nullable && rec.Column(i).NullN() > 0 {

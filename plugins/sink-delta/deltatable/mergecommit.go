@@ -46,8 +46,10 @@ func (w *Write) commitMerge(ctx context.Context, parts []partRows, userMetadata 
 		switch {
 		case err == nil:
 			return result, nil
-		case errors.As(err, &txn):
+		case errors.As(err, &txn) && len(w.spec.Txns) == 1:
 			return Result{Version: s.Version(), Outcome: Already}, nil
+		case errors.As(err, &txn): // looked at once more: all of them, or a part
+			continue
 		case !errors.Is(err, deltalog.ErrConflict) || errors.Is(err, deltalog.ErrProtocolChanged):
 			return Result{}, err
 		}

@@ -253,8 +253,10 @@ func (w *Write) commitFiles(ctx context.Context, parts []partRows, userMetadata 
 		switch {
 		case err == nil:
 			return result, nil
-		case errors.As(err, &txn):
+		case errors.As(err, &txn) && len(w.spec.Txns) == 1:
 			return Result{Version: s.Version(), Outcome: Already}, nil
+		case errors.As(err, &txn): // looked at once more: all of them, or a part
+			continue
 		case errors.Is(err, deltalog.ErrCommitUnknown):
 			w.unsettled = true
 			return Result{}, err
@@ -381,8 +383,8 @@ func (w *Write) describe(tx *deltalog.Transaction, userMetadata string, metrics 
 	if userMetadata != "" {
 		tx.SetUserMetadata(userMetadata)
 	}
-	if w.spec.Txn != nil {
-		tx.SetTxn(w.spec.Txn.AppID, w.spec.Txn.Version)
+	for _, txn := range w.spec.Txns {
+		tx.SetTxn(txn.AppID, txn.Version)
 	}
 }
 

@@ -50,8 +50,10 @@ type WriteSpec struct {
 	// widens columns when the table has delta.enableTypeWidening. Without it,
 	// such columns are an error.
 	MergeSchema bool
-	// Txn, when set, makes the write idempotent.
-	Txn *Txn
+	// Txns make the write idempotent: it does nothing when the table has recorded
+	// every one of them, and the commit records them. When only some are
+	// recorded the write is a conflict (deltalog.ErrConcurrentTransaction).
+	Txns []Txn
 	// TableID, when set, is the id that the table must have (ErrReplaced).
 	TableID string
 	// BaseVersion, when set, makes the write fail with deltalog.ErrConflict
@@ -145,6 +147,12 @@ func (w *Write) check(ctx context.Context, s *Snapshot) error {
 	if id := s.log.Metadata().ID; w.spec.TableID != "" && id != w.spec.TableID {
 		return fmt.Errorf("%w: it has the id %s, the write was planned on %s", ErrReplaced, id, w.spec.TableID)
 	}
+	if n := len(w.unrecorded(s)); n > 0 && n < len(w.spec.Txns) {
+		return &deltalog.ConflictError{
+			Kind: deltalog.ErrConcurrentTransaction, Version: s.Version(),
+			Detail: fmt.Sprintf("%d of the write's %d txn versions are recorded already, so its rows are neither all there nor all missing; write them apart", len(w.spec.Txns)-n, len(w.spec.Txns)),
+		}
+	}
 	if len(s.log.Metadata().PartitionColumns) > 0 {
 		return fmt.Errorf("%w: it is partitioned by %q", ErrPartitioned, s.log.Metadata().PartitionColumns)
 	}
@@ -173,13 +181,20 @@ func (w *Write) check(ctx context.Context, s *Snapshot) error {
 	return nil
 }
 
-// recorded says whether the table has the write's txn version.
+// recorded says whether the table has the txn versions of the write.
 func (w *Write) recorded(s *Snapshot) bool {
-	if w.spec.Txn == nil {
-		return false
+	return len(w.spec.Txns) > 0 && len(w.unrecorded(s)) == 0
+}
+
+// unrecorded are the txn versions that the table does not have.
+func (w *Write) unrecorded(s *Snapshot) []Txn {
+	var out []Txn
+	for _, txn := range w.spec.Txns {
+		if have, ok := s.log.Txn(txn.AppID); !ok || have < txn.Version {
+			out = append(out, txn)
+		}
 	}
-	have, ok := s.log.Txn(w.spec.Txn.AppID)
-	return ok && have >= w.spec.Txn.Version
+	return out
 }
 
 // Already says that the write's txn version, or a later one, was in the table

@@ -27,18 +27,18 @@ func TestTxnSkipsWhatIsRecorded(t *testing.T) {
 	mem := checkedMemory(t)
 	table := mustCreate(t, memoryStore(), plain, nil, options(mem))
 	spec := appendSpec(plain)
-	spec.Txn = &deltatable.Txn{AppID: "orders-v1", Version: 5}
+	spec.Txns = []deltatable.Txn{{AppID: "orders-v1", Version: 5}}
 	if got := mustWrite(t, mem, table, spec, []row{{int64(1), "a"}}); got.Outcome != deltatable.Committed || got.Inserted != 1 {
 		t.Fatalf("first: %s", describe(got))
 	}
 	for _, version := range []int64{5, 4} {
-		spec.Txn = &deltatable.Txn{AppID: "orders-v1", Version: version}
+		spec.Txns = []deltatable.Txn{{AppID: "orders-v1", Version: version}}
 		got := mustWrite(t, mem, table, spec, []row{{int64(2), "b"}})
 		if got.Outcome != deltatable.Already || got.Version != 1 {
 			t.Errorf("version %d: %s at table version %d", version, describe(got), got.Version)
 		}
 	}
-	spec.Txn = &deltatable.Txn{AppID: "orders-v10", Version: 1}
+	spec.Txns = []deltatable.Txn{{AppID: "orders-v10", Version: 1}}
 	if got := mustWrite(t, mem, table, spec, []row{{int64(3), "c"}}); got.Outcome != deltatable.Committed {
 		t.Errorf("another application: %s", describe(got))
 	}
@@ -53,7 +53,7 @@ func TestTxnRace(t *testing.T) {
 	st := memoryStore()
 	table := mustCreate(t, st, plain, nil, options(mem))
 	spec := appendSpec(plain)
-	spec.Txn = &deltatable.Txn{AppID: "a", Version: 1}
+	spec.Txns = []deltatable.Txn{{AppID: "a", Version: 1}}
 	var results []deltatable.Result
 	var writes []*deltatable.Write
 	var tokens []string
@@ -451,4 +451,24 @@ func TestFilesRoll(t *testing.T) {
 	if !slices.Equal(checkpoints, []string{"silver/orders/_delta_log/00000000000000000010.checkpoint.parquet"}) {
 		t.Errorf("checkpoints %q", checkpoints)
 	}
+}
+
+// TestSeveralTxns: a write with several keys is done when all are recorded;
+// when only a part is, its rows are neither all there nor all missing.
+func TestSeveralTxns(t *testing.T) {
+	t.Parallel()
+	mem := checkedMemory(t)
+	table := mustCreate(t, memoryStore(), plain, nil, options(mem))
+	spec := appendSpec(plain)
+	spec.Txns = []deltatable.Txn{{AppID: "a", Version: 1}, {AppID: "b", Version: 4}}
+	for i, want := range []deltatable.Outcome{deltatable.Committed, deltatable.Already} {
+		if got := mustWrite(t, mem, table, spec, []row{{int64(1), "a"}}); got.Outcome != want {
+			t.Fatalf("write %d: %s", i, describe(got))
+		}
+	}
+	spec.Txns = []deltatable.Txn{{AppID: "a", Version: 1}, {AppID: "b", Version: 5}}
+	if _, err := table.Begin(t.Context(), spec); !errors.Is(err, deltalog.ErrConcurrentTransaction) {
+		t.Fatalf("a part recorded: %v", err)
+	}
+	wantRows(t, table, plain, []row{{int64(1), "a"}})
 }

@@ -1,0 +1,162 @@
+package delta
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/plugins/sink-delta/deltatable"
+)
+
+// deletionVectorsProperty asks writers for deletion vectors (Delta protocol:
+// Deletion Vectors, writer requirements).
+const deletionVectorsProperty = "delta.enableDeletionVectors"
+
+// difference is what a table lacks of its spec.
+type difference struct {
+	changes deltatable.Changes
+	lines   []string
+}
+
+func (d difference) empty() bool { return len(d.lines) == 0 }
+
+// compare finds what to add. Types are never changed and columns never dropped.
+func compare(snap *deltatable.Snapshot, spec plugin.TableSpec) difference {
+	var d difference
+	d.changes.Comments, d.changes.Properties = map[string]string{}, map[string]string{}
+	have := map[string]arrow.Field{}
+	for _, f := range snap.Schema().Fields() {
+		have[strings.ToLower(f.Name)] = f
+	}
+	for _, f := range spec.Schema.Fields() {
+		old, ok := have[strings.ToLower(f.Name)]
+		if !ok {
+			d.changes.AddColumns = append(d.changes.AddColumns, f)
+			d.lines = append(d.lines, fmt.Sprintf("add column %s %s", f.Name, f.Type))
+			continue
+		}
+		if text, ok := f.Metadata.GetValue("comment"); ok {
+			if current, _ := old.Metadata.GetValue("comment"); current != text {
+				d.changes.Comments[old.Name] = text
+				d.lines = append(d.lines, "comment of column "+old.Name)
+			}
+		}
+	}
+	if spec.Description != "" && spec.Description != snap.Log().Metadata().Description {
+		d.changes.Description = &spec.Description
+		d.lines = append(d.lines, "description")
+	}
+	properties := snap.Log().Properties()
+	for _, name := range slices.Sorted(maps.Keys(spec.Properties)) {
+		converges := slices.ContainsFunc(spec.Converge, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+		if value := spec.Properties[name]; converges && properties[name] != value {
+			d.changes.Properties[name] = value
+			d.lines = append(d.lines, fmt.Sprintf("property %s = %q", name, value))
+		}
+	}
+	return d
+}
+
+// PlanTable compares a table with its spec.
+func (s *session) PlanTable(ctx context.Context, spec plugin.TableSpec) (plugin.TablePlan, error) {
+	snap, err := s.snapshot(ctx, spec.Table, -1)
+	if err != nil {
+		return plugin.TablePlan{}, err
+	}
+	if snap == nil {
+		if _, err := place(spec.Table); err != nil {
+			return plugin.TablePlan{}, err
+		}
+		return plugin.TablePlan{Action: plugin.TableCreate, Version: -1}, nil
+	}
+	plan := plugin.TablePlan{Action: plugin.TableNone, ID: snap.Log().Metadata().ID, Version: snap.Version()}
+	if d := compare(snap, spec); !d.empty() {
+		plan.Action, plan.Changes = plugin.TableAlter, d.lines
+	}
+	return plan, nil
+}
+
+// ApplyTable creates the table or adds what it lacks.
+func (s *session) ApplyTable(ctx context.Context, req plugin.ApplyTableRequest) (plugin.ApplyTableResult, error) {
+	spec := req.Spec
+	snap, err := s.snapshot(ctx, spec.Table, -1)
+	if err != nil {
+		return plugin.ApplyTableResult{}, err
+	}
+	if err := s.require(spec.Table, req.RequireID, snap); err != nil {
+		return plugin.ApplyTableResult{}, err
+	}
+	if snap == nil {
+		return s.create(ctx, spec)
+	}
+	return s.alter(ctx, snap, spec, plugin.TableNone)
+}
+
+func (s *session) require(ref plugin.TableRef, id string, snap *deltatable.Snapshot) error {
+	switch {
+	case id == "" || id == "-" && snap == nil:
+		return nil
+	case snap != nil && snap.Log().Metadata().ID == id:
+		return nil
+	case snap == nil:
+		return stale(ref, "it does not exist any more")
+	case id == "-":
+		return stale(ref, "it exists by now")
+	}
+	return stale(ref, "it was dropped and made again")
+}
+
+func (s *session) create(ctx context.Context, spec plugin.TableSpec) (plugin.ApplyTableResult, error) {
+	at, err := place(spec.Table)
+	if err != nil {
+		return plugin.ApplyTableResult{}, err
+	}
+	st, err := s.lake(ctx)
+	if err != nil {
+		return plugin.ApplyTableResult{}, err
+	}
+	properties := maps.Clone(spec.Properties)
+	if spec.Layout == plugin.LayoutMerge && s.settings.deletionVectors {
+		if properties == nil {
+			properties = map[string]string{}
+		}
+		properties[deletionVectorsProperty] = "true"
+	}
+	t, created, err := deltatable.CreateIfAbsent(ctx, st, at, deltatable.Spec{Schema: spec.Schema, Description: spec.Description, Properties: properties}, s.options)
+	if err != nil {
+		return plugin.ApplyTableResult{}, s.failed(spec.Table, "creating", err)
+	}
+	s.keep(at, t)
+	snap, err := t.Snapshot(ctx)
+	if err != nil {
+		return plugin.ApplyTableResult{}, s.failed(spec.Table, "reading", err)
+	}
+	action := plugin.TableNone
+	if created {
+		action = plugin.TableCreate
+	}
+	// A creation that lost a race takes the winner's table, and adds what it lacks.
+	return s.alter(ctx, snap, spec, action)
+}
+
+func (s *session) alter(ctx context.Context, snap *deltatable.Snapshot, spec plugin.TableSpec, action plugin.TableAction) (plugin.ApplyTableResult, error) {
+	result := plugin.ApplyTableResult{Action: action, ID: snap.Log().Metadata().ID, Version: snap.Version()}
+	d := compare(snap, spec)
+	if d.empty() {
+		return result, nil
+	}
+	version, changed, err := snap.Alter(ctx, d.changes)
+	if err != nil {
+		return result, s.failed(spec.Table, "changing", err)
+	}
+	result.Version = version
+	if changed && action == plugin.TableNone {
+		result.Action = plugin.TableAlter
+	}
+	return result, nil
+}

@@ -1,0 +1,75 @@
+package delta
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/plugins/sink-delta/deltalog"
+	"github.com/pipectl/pipectl/plugins/sink-delta/deltatable"
+)
+
+// failed turns an error of the libraries into a diagnostic that says which
+// table, and what to do.
+func (s *session) failed(ref plugin.TableRef, doing string, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	var carried *diag.Err
+	if errors.As(err, &carried) {
+		return err
+	}
+	kind, code, detail := classify(err)
+	d := diag.Errorf(kind, code, detail, "%s table %s in %s: %v", capital(doing), ref.Name, s.settings.root, err)
+	d.Data = map[string]string{"table": ref.Name}
+	return d.Err()
+}
+
+func classify(err error) (kind diag.Kind, code, detail string) {
+	switch {
+	case errors.Is(err, deltalog.ErrConflict):
+		return diag.KindConflict, "delta.conflict", "Another writer was faster. Nothing is lost; the next try starts from its version."
+	case errors.Is(err, deltalog.ErrCommitUnknown):
+		return diag.KindTransient, "delta.commit_unknown", "The answer to the commit was lost. The next try finds out whether it is there."
+	case errors.Is(err, deltatable.ErrReplaced):
+		return diag.KindStale, "delta.replaced", "Make a new plan: the table was dropped and made again."
+	case errors.Is(err, deltalog.ErrUnsupported), errors.Is(err, deltatable.ErrPartitioned):
+		return diag.KindUnsupported, "delta.unsupported", "Another engine gave the table a feature that this release does not write. Use another table, or remove the feature there."
+	case errors.Is(err, deltalog.ErrAppendOnly):
+		return diag.KindUnsupported, "delta.append_only", "Remove the table property delta.appendOnly, or leave the table to appends."
+	case errors.Is(err, deltatable.ErrSchema):
+		return diag.KindSchemaChanged, "delta.schema", "Change the table, or write a new one. A column that the table may widen needs its property delta.enableTypeWidening."
+	case errors.Is(err, deltatable.ErrDuplicateKey):
+		return diag.KindConfiguration, "delta.duplicate_key", "The key columns do not identify a row. Name others in the table block."
+	case errors.Is(err, deltalog.ErrVersionNotFound):
+		return diag.KindStale, "delta.no_version", "Old versions go with cleanup of the log. Take a newer one."
+	case errors.Is(err, deltalog.ErrCorrupt):
+		return diag.KindInternal, "delta.corrupt", "The table's log is damaged. Restore the file that the message names, or read an older version."
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return diag.KindUnavailable, "delta.disk_full", "Nothing of this write is in the table. Make room, then run again."
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return diag.KindPermission, "delta.not_writable", "Give the user that runs pipectl the right to read and write the lake's folder."
+	case errors.Is(err, fs.ErrNotExist):
+		return diag.KindInternal, "delta.file_gone", "A file that the table's log names is gone: restore it, or restore the table to a version without it."
+	}
+	return diag.KindInternal, "delta.failed", "Nothing of this call is in the table."
+}
+
+func unreachable(root string, err error) error {
+	kind, code := diag.KindUnavailable, "delta.unreachable"
+	if errors.Is(err, fs.ErrPermission) {
+		kind, code = diag.KindPermission, "delta.not_writable"
+	}
+	return diag.Errorf(kind, code, "Check root in the sink block and the rights on that folder.", "The lake %s cannot be opened: %v", root, err).At("root").Err()
+}
+
+func capital(doing string) string {
+	if doing == "" {
+		return doing
+	}
+	return fmt.Sprintf("%c%s", doing[0]-'a'+'A', doing[1:])
+}

@@ -1,0 +1,133 @@
+package delta
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/schema"
+	"github.com/pipectl/pipectl/core/sdk"
+	"github.com/pipectl/pipectl/plugins/sink-delta/deltatable"
+	"github.com/pipectl/pipectl/plugins/sink-delta/store"
+)
+
+const typeDelta = "delta"
+
+// Plugin has the sink component "delta".
+type Plugin struct {
+	sdk.UnimplementedPlugin
+	version string
+	schemes store.Schemes
+}
+
+var _ plugin.Plugin = (*Plugin)(nil)
+
+// New returns the plugin; version is the release it is built with.
+func New(version string) *Plugin { return &Plugin{version: version, schemes: store.LocalSchemes()} }
+
+// Describe names the component and its settings.
+func (p *Plugin) Describe(context.Context) (plugin.Description, error) {
+	return plugin.Description{
+		Name: "pipectl/sink-delta", Version: p.version,
+		Components: []plugin.Component{{
+			Role: plugin.RoleSink, Type: typeDelta,
+			Description:  "Delta Lake tables in a folder.",
+			Connection:   connectionSchema(),
+			Capabilities: plugin.Capabilities{Merge: true, Objects: true, History: true},
+		}},
+	}, nil
+}
+
+func connectionSchema() schema.Body {
+	return schema.Body{
+		Description: "A lake: one folder, each table below it. The table bronze.orders lies in root/bronze/orders.",
+		Attributes: []schema.Attribute{
+			{Name: "root", Type: cty.String, Required: true, Description: "Folder of the lake. A relative one is relative to where pipectl is started."},
+			{Name: "deletion_vectors", Type: cty.Bool, Default: cty.True,
+				Description: "Whether new silver tables mark deleted rows in deletion vectors. false rewrites files instead: slower, for readers that know no deletion vectors."},
+			{Name: "timestamps", Type: cty.String, Default: cty.StringVal("ntz"), Values: []string{"ntz"},
+				Description: "How times are stored: ntz keeps what the database holds, without a zone."},
+			{Name: "target_file_size", Type: cty.String, Default: cty.StringVal("256MiB"), Description: "Size at which a data file is finished and the next one begun."},
+		},
+	}
+}
+
+// settings are the decoded connection body.
+type settings struct {
+	root            string
+	deletionVectors bool
+	targetFileSize  int64
+}
+
+func decodeSettings(body cty.Value) (settings, diag.List) {
+	var s settings
+	var list diag.List
+	if root := body.GetAttr("root"); root.IsNull() || strings.TrimSpace(root.AsString()) == "" {
+		list = append(list, diag.Errorf(diag.KindConfiguration, "delta.root", `Name a folder: root = "./lake".`, "The lake has no root").At("root"))
+	} else {
+		s.root = root.AsString()
+		if _, err := store.ParseLocation(s.root); err != nil {
+			list = append(list, diag.Errorf(diag.KindConfiguration, "delta.root", `This release writes to folders: root = "./lake".`, "The root of the lake is not usable: %v", err).At("root"))
+		}
+	}
+	s.deletionVectors = body.GetAttr("deletion_vectors").IsNull() || body.GetAttr("deletion_vectors").True()
+	if size := body.GetAttr("target_file_size"); !size.IsNull() {
+		n, err := parseSize(size.AsString())
+		if err != nil {
+			list = append(list, diag.Errorf(diag.KindConfiguration, "delta.target_file_size", `Write a number with a unit: "256MiB".`, "target_file_size: %v", err).At("target_file_size"))
+		}
+		s.targetFileSize = n
+	}
+	return s, list
+}
+
+// minFileSize keeps a slip of the unit from making millions of files.
+const minFileSize = 1 << 20
+
+func parseSize(text string) (int64, error) {
+	for unit, factor := range map[string]int64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30} {
+		number, ok := strings.CutSuffix(text, unit)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
+		if err != nil || n <= 0 || n > 1<<62/factor {
+			return 0, fmt.Errorf("%q is no size", text)
+		}
+		if n*factor < minFileSize {
+			return 0, fmt.Errorf("%q is less than 1MiB", text)
+		}
+		return n * factor, nil
+	}
+	return 0, fmt.Errorf("%q is no size with a unit KiB, MiB or GiB", text)
+}
+
+// ValidateConfig checks the location and the size.
+func (p *Plugin) ValidateConfig(_ context.Context, id plugin.ComponentID, body plugin.BodyKind, value cty.Value) (diag.List, error) {
+	if id.Role != plugin.RoleSink || body != plugin.BodyConnection {
+		return nil, nil
+	}
+	_, list := decodeSettings(value)
+	return list, nil
+}
+
+// OpenTables starts a session over one lake. It touches nothing.
+func (p *Plugin) OpenTables(_ context.Context, req plugin.OpenRequest) (plugin.Tables, error) {
+	if req.Component != typeDelta {
+		return nil, diag.Errorf(diag.KindUnsupported, "plugin.no_component", "", "pipectl/sink-delta has no sink %q", req.Component).Err()
+	}
+	s, list := decodeSettings(req.Config)
+	if err := list.Err(); err != nil {
+		return nil, err
+	}
+	return &session{
+		settings: s, schemes: p.schemes,
+		options: deltatable.Options{TargetFileSize: s.targetFileSize, MergeMemory: req.MemoryBudget, RowGroupBytes: req.MemoryBudget, SpillDir: req.SpillDir},
+		tables:  map[string]*deltatable.Table{}, writes: map[string]*write{},
+	}, nil
+}
