@@ -103,6 +103,7 @@ type discard struct{ err error }
 
 func (*discard) Columns([]tsql.Column) error        { return nil }
 func (*discard) Row(sqltype.Row) error              { return nil }
+func (*discard) EndResult()                         {}
 func (*discard) Affected(int64, tsql.StatementKind) {}
 func (*discard) Info(*sqltype.Error)                {}
 func (*discard) NoCount(bool)                       {}

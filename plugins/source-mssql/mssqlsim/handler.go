@@ -293,6 +293,8 @@ func (o *output) Row(row sqltype.Row) error {
 	return o.row.End()
 }
 
+func (o *output) EndResult() { o.w.EndResult() }
+
 func (o *output) Affected(n int64, kind tsql.StatementKind) {
 	cmd := map[tsql.StatementKind]uint16{tsql.KindInsert: tds.CmdInsert, tsql.KindUpdate: tds.CmdUpdate, tsql.KindDelete: tds.CmdDelete}[kind]
 	o.w.Affected(uint64(n), cmd)

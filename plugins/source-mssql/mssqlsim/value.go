@@ -52,7 +52,7 @@ func ValueOf(v any, t sqltype.Type) (sqltype.Value, error) {
 	return sqltype.Convert(x, from, t, 0)
 }
 
-// GoValue gives a value as Go has it: int64, bool, float64, *big.Rat-free text for exact numbers, string, []byte,
+// GoValue gives a value as Go has it: int64, bool, float64, string, []byte,
 // time.Time (UTC, or with its offset), GUIDs as upper-case text, nil for NULL. Exact numbers are text with all digits
 // of their scale.
 func GoValue(v sqltype.Value, t sqltype.Type) any {

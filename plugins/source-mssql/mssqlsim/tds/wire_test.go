@@ -127,6 +127,16 @@ func mixed(_ context.Context, s *tds.Session, q tds.Request, w *tds.Results) (bo
 	case "raise":
 		w.Raise(&tds.Error{Number: 50000, Class: 16, State: 1, Line: 2, Msg: "raised"})
 		w.Affected(1, tds.CmdUpdate)
+	case "select; raise", "raise in select":
+		w.Columns([]tds.Column{{Name: "a", Type: tds.Int}})
+		if err := w.Row(int64(1)); err != nil {
+			return true, err
+		}
+		if q.SQL == "select; raise" {
+			w.EndResult()
+		}
+		w.Raise(&tds.Error{Number: 50000, Class: 16, State: 1, Line: 2, Msg: "raised"})
+		w.Affected(1, tds.CmdUpdate)
 	case "begin":
 		s.Begin(w)
 	case "commit":
@@ -187,8 +197,11 @@ func TestDoneTokensOfABatch(t *testing.T) {
 		"nocount":        "DONE status=00 cmd=c3 rows=0",
 		"insert; select": "DONE status=11 cmd=c3 rows=3\nCOLMETADATA a type=38/4 flags=08 user=0\nROW 1\nDONE status=10 cmd=c1 rows=1",
 		"raise":          "ERROR 50000 state=1 class=16 line=2 server=MSSQLSIM proc= \"raised\"\nDONE status=03 cmd=00 rows=0\nDONE status=10 cmd=c5 rows=1",
-		"unknown":        "ERROR 2812 state=62 class=16 line=1 server=MSSQLSIM proc= \"not known: unknown\"\nDONE status=02 cmd=00 rows=0",
-		"use":            "ENVCHANGE 1 \"other\" \"shop\"\nINFO 5701 state=2 class=0 line=1 server=MSSQLSIM proc= \"Changed database context to 'other'.\"\nDONE status=00 cmd=00 rows=0",
+		// What comes after the error of a statement is another one's: a result has one DONE, with the error or before it.
+		"select; raise":   "COLMETADATA a type=38/4 flags=08 user=0\nROW 1\nDONE status=11 cmd=c1 rows=1\nERROR 50000 state=1 class=16 line=2 server=MSSQLSIM proc= \"raised\"\nDONE status=03 cmd=00 rows=0\nDONE status=10 cmd=c5 rows=1",
+		"raise in select": "COLMETADATA a type=38/4 flags=08 user=0\nROW 1\nERROR 50000 state=1 class=16 line=2 server=MSSQLSIM proc= \"raised\"\nDONE status=03 cmd=c1 rows=0\nDONE status=10 cmd=c5 rows=1",
+		"unknown":         "ERROR 2812 state=62 class=16 line=1 server=MSSQLSIM proc= \"not known: unknown\"\nDONE status=02 cmd=00 rows=0",
+		"use":             "ENVCHANGE 1 \"other\" \"shop\"\nINFO 5701 state=2 class=0 line=1 server=MSSQLSIM proc= \"Changed database context to 'other'.\"\nDONE status=00 cmd=00 rows=0",
 	} {
 		assertTokens(t, c.batch(sql), want)
 	}

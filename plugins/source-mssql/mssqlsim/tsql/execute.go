@@ -49,6 +49,7 @@ func sendRows(out Output, rows *Rows) error {
 			return err
 		}
 	}
+	out.EndResult()
 	return nil
 }
 

@@ -20,8 +20,9 @@ type expr struct {
 	ref   *tableRef
 	ord   int // column of ref
 	depth int // of ref: 0 is this query
-	// datepart is the word a datepart argument consists of
-	word string
+	// digits is that of an integer literal: in decimal arithmetic it counts as a number of so many digits, not of ten
+	// (SELECT 1.0/3 has six decimals on a server)
+	digits uint8
 }
 
 // at moves an expression bound in a frame into queries nested deep times.
@@ -146,7 +147,9 @@ func (b *binder) expr(x ast.ScalarExpression, sc *scope) expr {
 			t.Kind = sqltype.Numeric
 			return constant(t, d)
 		}
-		return constant(sqltype.Of(sqltype.Int), sqltype.FromInt(n))
+		lit := constant(sqltype.Of(sqltype.Int), sqltype.FromInt(n))
+		lit.digits = uint8(len(strconv.FormatInt(n, 10)))
+		return lit
 	case *ast.NumericLiteral:
 		d, ok := sqltype.ParseDecimal(e.Value)
 		if !ok {
@@ -356,7 +359,14 @@ func (b *binder) binary(e *ast.BinaryExpression, sc *scope) expr {
 }
 
 func (b *binder) arith(op sqltype.Op, x, y expr) expr {
-	t, err := sqltype.ArithType(op, x.typ, y.typ)
+	xt, yt := x.typ, y.typ
+	if x.digits > 0 && yt.Class() == sqltype.ClassDecimal {
+		xt = sqltype.Dec(x.digits, 0)
+	}
+	if y.digits > 0 && xt.Class() == sqltype.ClassDecimal {
+		yt = sqltype.Dec(y.digits, 0)
+	}
+	t, err := sqltype.ArithType(op, xt, yt)
 	if err != nil {
 		fail(err)
 	}

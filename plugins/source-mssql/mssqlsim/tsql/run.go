@@ -39,6 +39,8 @@ const (
 type Output interface {
 	Columns(cols []Column) error
 	Row(row sqltype.Row) error
+	// EndResult ends the rows of the last Columns. Without it they ended with the error that follows.
+	EndResult()
 	Affected(n int64, kind StatementKind)
 	Info(e *sqltype.Error)
 	// Raise reports an error that does not end the batch.
@@ -264,6 +266,7 @@ func (x *executor) query(s *ast.SelectStatement) error {
 			}
 			n++
 		}
+		b.out.EndResult()
 		b.batch.rowCount = n
 		return nil
 	})
