@@ -42,11 +42,15 @@ func CheckRequest(c *model.Check, v *model.Silver, s *model.Stream, t *model.Tab
 	}
 }
 
-// CheckHost is what a check step may touch.
-func (l *Lake) CheckHost(v *model.Silver, s *model.Stream, source plugin.Source) (plugin.Host, error) {
-	host, err := l.SilverHost(v, s)
+// CheckHost is what a check step may touch: it reads bronze, silver and the
+// source table, and appends to its own tables.
+func (l *Lake) CheckHost(v *model.Silver, s *model.Stream, table plugin.SourceTable, source plugin.Source, own []string) (plugin.Host, error) {
+	host, err := l.host(v, s)
 	host.Source = source
-	return host, err
+	access := plugin.Access{
+		Read: []string{s.Target, v.Target}, Append: own, Source: []plugin.SourceTable{table}, Targets: []string{v.Target},
+	}
+	return access.Narrow(host), err
 }
 
 func (p *planning) check(ctx context.Context, lake *Lake, c *model.Check, v *model.Silver, step *plan.Step) error {
@@ -60,7 +64,7 @@ func (p *planning) check(ctx context.Context, lake *Lake, c *model.Check, v *mod
 	if err != nil {
 		return err
 	}
-	host, err := lake.CheckHost(v, s, source)
+	host, err := lake.CheckHost(v, s, SourceTable(t, s), source, nil)
 	if err != nil {
 		return err
 	}

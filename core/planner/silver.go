@@ -47,17 +47,21 @@ func SilverRequest(v *model.Silver, s *model.Stream, info plugin.TableInfo, bron
 	}
 }
 
-// SilverHost is what a silver step may touch.
+// SilverHost is what a silver step may touch: it reads bronze, merges into its
+// target, and reports its position.
 func (l *Lake) SilverHost(v *model.Silver, s *model.Stream) (plugin.Host, error) {
+	host, err := l.host(v, s)
+	access := plugin.Access{Read: []string{s.Target}, Merge: []string{v.Target}, Targets: []string{v.Target}}
+	return access.Narrow(host), err
+}
+
+func (l *Lake) host(v *model.Silver, s *model.Stream) (plugin.Host, error) {
 	granularity, err := ledger.ParseGranularity(s.Granularity)
-	if err != nil {
-		return plugin.Host{}, err
-	}
 	bronze := plugin.TableRef{Name: s.Target, Path: s.Path}
 	return plugin.Host{
 		Tables: l.Tables,
 		Ledger: l.Ledger.View(ledger.ViewOptions{Bronze: bronze, Targets: []string{v.Target}, Granularity: granularity}),
-	}, nil
+	}, err
 }
 
 func (p *planning) silver(ctx context.Context, lake *Lake, v *model.Silver, step *plan.Step) error {

@@ -67,7 +67,7 @@ func (x *execution) compare(ctx context.Context, c *model.Check) (plugin.CheckRe
 	if err != nil {
 		return plugin.CheckResult{}, nil, err
 	}
-	host, err := lake.CheckHost(v, s, source)
+	host, err := lake.CheckHost(v, s, planner.SourceTable(t, s), source, x.tablesOf(c.Addr))
 	if err != nil {
 		return plugin.CheckResult{}, nil, err
 	}
@@ -82,6 +82,17 @@ func (x *execution) compare(ctx context.Context, c *model.Check) (plugin.CheckRe
 	}
 	result, err := session.RunCheck(ctx, planner.CheckRequest(c, v, s, t, info.info), host, events)
 	return result, findings, err
+}
+
+// tablesOf names the tables that a step keeps for itself, such as a report.
+func (x *execution) tablesOf(a addr.Address) []string {
+	var names []string
+	for _, t := range x.Plan.Tables {
+		if t.Owner == a {
+			names = append(names, t.Ref.Name)
+		}
+	}
+	return names
 }
 
 // catchUp lets what is in flight arrive: where this run also carries out the
