@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"strings"
 	"sync"
@@ -21,12 +22,13 @@ import (
 type conn struct {
 	raw  driver.Conn
 	mask masker
+	log  *slog.Logger
 }
 
 // dial opens a connection within the connection's timeout. The driver reads
 // answers of the log-in without looking at the context, so the socket is
 // closed when time is over.
-func dial(ctx context.Context, c connection) (*conn, error) {
+func dial(ctx context.Context, c connection, log *slog.Logger) (*conn, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, c.connectTimeout, fmt.Errorf("no connection within %s", c.connectTimeout))
 	defer cancel()
 	cfg := c.driver
@@ -58,7 +60,7 @@ func dial(ctx context.Context, c connection) (*conn, error) {
 		}
 		return nil, &connectError{err}
 	}
-	return &conn{raw: raw, mask: c.mask}, nil
+	return &conn{raw: raw, mask: c.mask, log: log}, nil
 }
 
 // socketWatch dials and can close what it dialled.
@@ -123,6 +125,7 @@ func (c *conn) close() error { return c.raw.Close() }
 
 // open runs a statement and returns its rows, which the caller closes.
 func (c *conn) open(ctx context.Context, q tsql.Query) (driver.Rows, error) {
+	c.log.Debug("statement", "name", q.Name, "text", q.Text)
 	prepared, err := c.raw.Prepare(q.Text)
 	if err != nil {
 		return nil, c.fail(q, err)

@@ -98,7 +98,7 @@ func (p *Plugin) OpenSource(_ context.Context, req plugin.OpenRequest) (plugin.S
 	retry := p.retry
 	retry.log = log
 	return &session{
-		config: config, pool: newPool(config, limit), retry: retry, log: log, now: p.now, limit: limit, minRangeRows: p.minRangeRows,
+		config: config, pool: newPool(config, limit, log), retry: retry, log: log, now: p.now, limit: limit, minRangeRows: p.minRangeRows,
 		clocks: &clocks{configured: config.zone, log: log}, tables: map[string]*tableState{},
 	}, nil
 }

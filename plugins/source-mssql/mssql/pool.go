@@ -2,6 +2,7 @@ package mssql
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 )
 
@@ -10,6 +11,7 @@ import (
 // waits for another, so a bound of one is enough for any number of streams.
 type pool struct {
 	config connection
+	log    *slog.Logger
 	// slots holds one token per connection in use.
 	slots chan struct{}
 
@@ -19,8 +21,8 @@ type pool struct {
 	connected bool
 }
 
-func newPool(config connection, limit int) *pool {
-	return &pool{config: config, slots: make(chan struct{}, limit)}
+func newPool(config connection, limit int, log *slog.Logger) *pool {
+	return &pool{config: config, log: log, slots: make(chan struct{}, limit)}
 }
 
 // borrow returns an idle connection or a new one.
@@ -71,7 +73,7 @@ func (p *pool) dial(ctx context.Context) (*conn, error) {
 		p.idle = p.idle[1:]
 	}
 	p.mu.Unlock()
-	c, err := dial(ctx, p.config)
+	c, err := dial(ctx, p.config, p.log)
 	if err != nil {
 		<-p.slots
 		return nil, err
