@@ -55,8 +55,26 @@
 // # Errors
 //
 // An *Error returned by Exec fails the request and is sent as it is, after the rows written so far; any other error is
-// sent as number 50000, class 16. Results.Raise sends an error and lets the batch go on. Returning Drop (or an error
-// that wraps it) cuts the connection with a TCP reset after what has been written so far.
+// sent as number 50000, class 16. Results.Raise sends an error and lets the batch go on; a handler that uses it calls
+// Results.EndResult after the last row of each result, because an error inside a result and one after it look different
+// to clients. Returning Drop (or an error that wraps it) cuts the connection with a TCP reset after what has been written
+// so far.
+//
+// # Transactions
+//
+// @@TRANCOUNT and the descriptor that clients send back live in the Session. Session.Begin, Commit and Rollback keep them
+// and tell the client (ENVCHANGE 8, 9, 10); the handler calls them for transactions by text as for those by request.
+//
+// # Faults and trace
+//
+// Server.Fault is asked before each request what to do wrong with it: wait, cut the connection before, inside or after
+// the answer, send an error after some rows, ignore attentions. Server.Trace receives each request in readable form,
+// never with a password.
+//
+// # What is not there
+//
+// MARS, SSPI and other integrated logins, federated authentication, Always Encrypted, table-valued parameters, bulk load,
+// distributed transactions, session recovery, routing. Each is refused with an error or left unanswered as a feature.
 //
 // # Values
 //
