@@ -46,8 +46,9 @@ func formatDecimal(v Value) string {
 	return sign + digits[:point] + "." + digits[point:]
 }
 
-// maxExponent bounds the decimals that are read: 38 digits on either side are
-// all that a column can hold, and a hostile exponent must not cost memory.
+// maxExponent bounds the digits on either side of the point of decimals that
+// are read: a column holds 38, a double written out 309, and a hostile exponent
+// must not cost memory.
 const maxExponent = 400
 
 // parseDecimal reads a decimal in plain or scientific form (Spark writes
@@ -63,7 +64,7 @@ func parseDecimal(text string) (Value, error) {
 	}
 	whole, fraction, _ := strings.Cut(mantissa, ".")
 	digits := strings.TrimPrefix(whole, "+") + fraction
-	if len(digits) > maxExponent || strings.Trim(strings.TrimPrefix(digits, "-"), "0123456789") != "" {
+	if len(whole)+exponent > maxExponent || len(fraction)-exponent > maxExponent || len(digits) > 2*maxExponent || strings.Trim(strings.TrimPrefix(digits, "-"), "0123456789") != "" {
 		return Value{}, fmt.Errorf("%q is no decimal number", text)
 	}
 	n, ok := new(big.Int).SetString(digits, 10)
