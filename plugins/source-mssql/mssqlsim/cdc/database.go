@@ -269,3 +269,22 @@ func (db *Database) KeyTypes(table string) ([]sqltype.Type, error) {
 	}
 	return types, nil
 }
+
+// Key gives the places of a table's key columns among its columns.
+func (db *Database) Key(table string) ([]int, error) {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	t, err := db.tableNamed(table)
+	if err != nil {
+		return nil, err
+	}
+	var key []int
+	for _, id := range t.key {
+		for i, c := range t.columns {
+			if c.id == id {
+				key = append(key, i)
+			}
+		}
+	}
+	return key, nil
+}

@@ -64,6 +64,7 @@ func folded(e expr) expr {
 // cast converts an expression; conversions that change nothing cost nothing.
 func (r *run) cast(e expr, to sqltype.Type, style int) expr {
 	from := e.typ
+	e.digits = 0
 	if from.Kind == sqltype.Null {
 		e.typ, e.ref = to, nil
 		return e
