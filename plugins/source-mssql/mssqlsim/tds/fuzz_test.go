@@ -2,7 +2,11 @@ package tds
 
 import (
 	"bytes"
+	"context"
+	"encoding/binary"
 	"io"
+	"net"
+	"sync"
 	"testing"
 )
 
@@ -134,5 +138,55 @@ func FuzzRPC(f *testing.F) {
 				}
 			}
 		}
+	})
+}
+
+// echoing answers every statement with its parameters.
+type echoing struct{}
+
+func (echoing) Login(Login) error { return nil }
+
+func (echoing) Exec(_ context.Context, _ *Session, q Request, w *Results) error {
+	var cols []Column
+	var vals []any
+	for _, p := range q.Params {
+		cols = append(cols, Column{Name: p.Name, Type: p.Type, Nullable: true})
+		vals = append(vals, p.Value)
+		if q.Out != nil {
+			q.Out(p.Name, p.Type, p.Value)
+		}
+	}
+	w.Columns(cols)
+	return w.Row(vals...)
+}
+
+// FuzzConnection sends a server whatever there is: the login of a client, then a message of it, then any bytes.
+func FuzzConnection(f *testing.F) {
+	packet := func(typ byte, body []byte) []byte {
+		p := append([]byte{typ, statusEOM, 0, 0, 0, 0, 1, 0}, body...)
+		binary.BigEndian.PutUint16(p[2:], uint16(len(p)))
+		return p
+	}
+	logins := map[uint32][]byte{}
+	for _, m := range clientMessages(f, "login") {
+		logins[m.ver] = packet(pktLogin7, m.data)
+	}
+	for kind, typ := range map[string]byte{"rpc": pktRPC, "batch": pktSQLBatch, "tran": pktTransMgr} {
+		for _, m := range clientMessages(f, kind) {
+			f.Add(append(bytes.Clone(logins[m.ver]), packet(typ, m.data)...))
+		}
+	}
+	for _, m := range clientMessages(f, "prelogin") {
+		f.Add(packet(pktPrelogin, m.data))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		server, client := net.Pipe()
+		c := newConnection(&Server{Handler: echoing{}, Trace: func(e Event) { _ = e.String() }}, server, 1)
+		var wg sync.WaitGroup
+		wg.Go(func() { _ = c.serve(context.Background()) })
+		wg.Go(func() { _, _ = io.Copy(io.Discard, client) })
+		_, _ = client.Write(b)
+		_ = client.Close()
+		wg.Wait() // hangs if the server does not notice
 	})
 }
