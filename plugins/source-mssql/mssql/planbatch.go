@@ -225,7 +225,7 @@ func (b *batch) split(ctx context.Context, c *conn, p piece) ([]rangeSpec, error
 			return err
 		})
 		if err != nil {
-			return nil, err
+			return nil, b.denied(ctx, c, p.name, err)
 		}
 		cuts = ranges(p.from, p.to, tiles, b.minRangeRows)
 	}

@@ -98,6 +98,8 @@ func (r *recorder) said() []string {
 
 var ctx = context.Background()
 
+var number1 = cty.NumberIntVal(1)
+
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
