@@ -130,14 +130,20 @@ func (s *Store) Locks(ctx context.Context) ([]LockState, error) {
 	return out, nil
 }
 
-// Unlock releases whatever lock of the name is newest, whoever holds it.
+// Unlock takes the lock of the name from whoever holds it and leaves it
+// released: it creates the next number, so that no renewal can undo it.
 func (s *Store) Unlock(ctx context.Context, name string) error {
 	l, err := s.newestLock(ctx, name)
 	if err != nil || l == nil || l.Holder.Released {
 		return err
 	}
 	l.Holder.Released = true
-	return s.replace(ctx, lockDir(name)+number(l.Number), l.Holder)
+	err = s.create(ctx, lockDir(name)+number(l.Number+1), l.Holder)
+	if errors.Is(err, ErrExists) {
+		return diag.Errorf(diag.KindConflict, "state.unlock", "Look at who holds it now, and do it again if need be.",
+			"The lock of %s was taken by another run at the same time", name).Err()
+	}
+	return err
 }
 
 func (s *Store) lockNumbers(ctx context.Context, name string) ([]int64, error) {
@@ -194,7 +200,7 @@ func (l *Lock) Renew(ctx context.Context) error {
 	}
 	if newest == nil || newest.Number != l.number || newest.Holder.Released {
 		by := "it was released by someone else"
-		if newest != nil && newest.Number != l.number {
+		if newest != nil && !newest.Holder.Released {
 			by = fmt.Sprintf("run %s (process %d on %s) took it", newest.Holder.Run, newest.Holder.PID, newest.Holder.Host)
 		}
 		return diag.Errorf(diag.KindConflict, "state.lock_lost", "Nothing is lost: the next run goes on from the last committed batch.",
