@@ -1,0 +1,61 @@
+package host
+
+import (
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// passed lists the variables of the host's environment that every plugin sees:
+// where programs and temporary files are, language and time zone, proxies and
+// certificates. Everything else, secrets above all, stays with the host.
+func passed() []string {
+	names := []string{
+		"PATH", "HOME", "TMPDIR", "LANG", "TZ",
+		"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy",
+		"SSL_CERT_FILE", "SSL_CERT_DIR",
+	}
+	if runtime.GOOS == "windows" {
+		// A Windows process does not start, or has no network, without these.
+		names = append(names, "SystemRoot", "SystemDrive", "ComSpec", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "ProgramData")
+	}
+	return names
+}
+
+// environment picks the variables that a plugin sees.
+func environment(all, passEnv []string) []string {
+	names := append(passed(), passEnv...)
+	var out []string
+	for _, entry := range all {
+		name, _, ok := strings.Cut(entry, "=")
+		if ok && name != "" && slices.ContainsFunc(names, func(pattern string) bool { return matchesName(pattern, name) }) {
+			out = append(out, entry)
+		}
+	}
+	return out
+}
+
+func matchesName(pattern, name string) bool {
+	if runtime.GOOS == "windows" {
+		pattern, name = strings.ToUpper(pattern), strings.ToUpper(name)
+	}
+	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
+		return strings.HasPrefix(name, prefix)
+	}
+	return pattern == name
+}
+
+// maxTempDir leaves room for go-plugin's folder and file names: the path of a
+// unix socket holds about 100 bytes.
+const maxTempDir = 48
+
+// socketParent is the folder under which the private folder (0700) of a
+// plugin's sockets is made: the system's temporary folder, never the lake.
+func socketParent() string {
+	dir := os.TempDir()
+	if len(dir) > maxTempDir && runtime.GOOS != "windows" {
+		return "/tmp"
+	}
+	return dir
+}

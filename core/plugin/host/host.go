@@ -1,0 +1,155 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/plugin/wire"
+)
+
+// Options are those of a host; the zero value works.
+type Options struct {
+	// Executable is the program that bundles plugins; "" is this one.
+	Executable string
+	// Logger receives what plugins log and print, masked; nil discards it. Its
+	// level is also the plugins'.
+	Logger hclog.Logger
+	// Reserved are core's words: a plugin whose schema uses one is refused.
+	Reserved []string
+	// StartTimeout bounds the start of a process; 0 means a minute.
+	StartTimeout time.Duration
+	// StopGrace is how long a process may take to end when asked, before it is
+	// killed; 0 means ten seconds.
+	StopGrace time.Duration
+	// Backoff is the pause before each restart of a process in a run; its
+	// length is how often one is restarted. nil means 1 s and 5 s.
+	Backoff []time.Duration
+	// Environ is the host's environment; nil means os.Environ.
+	Environ func() []string
+}
+
+// Host runs the plugin processes of one command.
+type Host struct {
+	options Options
+	mask    *mask
+	grants  *wire.Grants
+
+	mu      sync.Mutex
+	plugins map[string]*Plugin
+	stopped bool
+}
+
+// New returns a host that runs nothing yet.
+func New(options Options) *Host {
+	if options.Logger == nil {
+		options.Logger = hclog.NewNullLogger()
+	}
+	if options.StartTimeout == 0 {
+		options.StartTimeout = time.Minute
+	}
+	if options.StopGrace == 0 {
+		options.StopGrace = 10 * time.Second
+	}
+	if options.Backoff == nil {
+		options.Backoff = []time.Duration{time.Second, 5 * time.Second}
+	}
+	if options.Environ == nil {
+		options.Environ = os.Environ
+	}
+	return &Host{options: options, mask: newMask(), grants: wire.NewGrants(), plugins: map[string]*Plugin{}}
+}
+
+// Mask makes texts sensitive beyond the arguments that schemas call so: they
+// are replaced in whatever plugins print and report.
+func (h *Host) Mask(secrets ...string) {
+	for _, s := range secrets {
+		h.mask.add(s)
+	}
+}
+
+// Start starts all declared plugins side by side and asks each what it is.
+// Every plugin that does not start is reported, not only the first; then those
+// that did are stopped.
+func (h *Host) Start(ctx context.Context, specs []Spec) (map[string]*Plugin, error) {
+	h.mu.Lock()
+	if h.stopped {
+		h.mu.Unlock()
+		return nil, errors.New("the host was stopped")
+	}
+	h.mu.Unlock()
+	started := make([]*Plugin, len(specs))
+	failures := make([]error, len(specs))
+	var wait sync.WaitGroup
+	for i, spec := range specs {
+		wait.Go(func() { started[i], failures[i] = h.open(ctx, spec) })
+	}
+	wait.Wait()
+	out := map[string]*Plugin{}
+	var failed diag.List
+	for i, err := range failures {
+		if err != nil {
+			failed = append(failed, diag.FromError(err)...)
+			continue
+		}
+		out[specs[i].Name] = started[i]
+	}
+	h.mu.Lock()
+	for name, p := range out {
+		h.plugins[name] = p
+	}
+	h.mu.Unlock()
+	if err := errors.Join(failures...); err != nil {
+		h.Stop()
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		return nil, failed.Err()
+	}
+	return out, nil
+}
+
+// open starts one plugin and checks what it says of itself.
+func (h *Host) open(ctx context.Context, spec Spec) (*Plugin, error) {
+	proc, err := h.start(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	p := newPlugin(h, spec, proc)
+	p.description, err = proc.wire.Describe(ctx)
+	err = p.judge(proc, err)
+	for _, c := range p.description.Components {
+		for body, s := range map[string]interface{ Check([]string) error }{"connection": c.Connection, "object": c.Object, "read": c.Read} {
+			if wrong := s.Check(h.options.Reserved); wrong != nil && err == nil {
+				err = refused(spec, "plugin.schema", "The plugin's author has to mend this.",
+					"Plugin %q cannot be used: the %s body of %s %q: %v", spec.Name, body, c.Role, c.Type, wrong)
+			}
+		}
+	}
+	if err != nil {
+		proc.stop(h.options.StopGrace)
+		return nil, fmt.Errorf("describing plugin %q: %w", spec.Name, err)
+	}
+	return p, nil
+}
+
+// Stop ends all plugins side by side and returns when every process is gone.
+// It may be called more than once.
+func (h *Host) Stop() {
+	h.mu.Lock()
+	h.stopped = true
+	plugins := h.plugins
+	h.plugins = map[string]*Plugin{}
+	h.mu.Unlock()
+	var wait sync.WaitGroup
+	for _, p := range plugins {
+		wait.Go(p.stop)
+	}
+	wait.Wait()
+}

@@ -1,0 +1,171 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/plugin/wire"
+	"github.com/pipectl/pipectl/core/schema"
+)
+
+// Plugin is one declared plugin. Its process may be another one from call to
+// call: after a crash the next call starts it again.
+type Plugin struct {
+	host        *Host
+	spec        Spec
+	description plugin.Description
+
+	// lock is held by a send; it guards the fields below, and unlike a mutex a
+	// call that waits for it can be cancelled.
+	lock     chan struct{}
+	current  *process
+	restarts int
+	stopped  bool
+}
+
+func newPlugin(h *Host, spec Spec, proc *process) *Plugin {
+	return &Plugin{host: h, spec: spec, current: proc, lock: make(chan struct{}, 1)}
+}
+
+// live returns the running process. One that died is started again, after a
+// pause, as often in a run as the host allows.
+func (p *Plugin) live(ctx context.Context) (*process, error) {
+	select {
+	case p.lock <- struct{}{}:
+		defer func() { <-p.lock }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	switch {
+	case p.stopped:
+		return nil, diag.Errorf(diag.KindTransient, "plugin.stopped", "", "Plugin %q was stopped", p.spec.Name).Err()
+	case p.current.alive():
+		return p.current, nil
+	}
+	// What is left of the dead process goes first: its folder, its goroutines.
+	p.current.stop(0)
+	if p.restarts >= len(p.host.options.Backoff) {
+		d := p.current.crashedFor(p.restarts + 1)
+		return nil, d.Err()
+	}
+	pause := time.NewTimer(p.host.options.Backoff[p.restarts])
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	p.restarts++
+	p.host.options.Logger.Warn("starting a plugin again after a crash", "plugin", p.spec.Name, "restart", p.restarts)
+	proc, err := p.host.start(ctx, p.spec)
+	if err != nil {
+		return nil, err
+	}
+	p.current = proc
+	return proc, nil
+}
+
+// crashedFor is the end of restarting.
+func (p *process) crashedFor(times int) diag.Diagnostic {
+	d := p.crash()
+	d.Kind, d.Code = diag.KindUnavailable, "plugin.crashes"
+	d.Summary = fmt.Sprintf("Plugin %q ended unexpectedly %d times in this run and is not started again", p.name, times)
+	return d
+}
+
+// judge turns the error of a call into what a caller may see: the crash of the
+// process that it was made to, or diagnostics without sensitive values.
+func (p *Plugin) judge(proc *process, err error) error {
+	if err == nil {
+		return nil
+	}
+	var known *diag.Err
+	switch {
+	case errors.As(err, &known):
+		return (p.host.mask.diagnostics(known.List)).Err()
+	case errors.Is(err, wire.ErrGone):
+		return proc.crash().Err()
+	}
+	return err
+}
+
+// Spec is what was declared.
+func (p *Plugin) Spec() Spec { return p.spec }
+
+// Restarts counts how often the process was started again.
+func (p *Plugin) Restarts() int {
+	p.lock <- struct{}{}
+	defer func() { <-p.lock }()
+	return p.restarts
+}
+
+func (p *Plugin) stop() {
+	p.lock <- struct{}{}
+	defer func() { <-p.lock }()
+	p.stopped = true
+	p.current.stop(p.host.options.StopGrace)
+}
+
+// Describe answers what the plugin said when it was started.
+func (p *Plugin) Describe(context.Context) (plugin.Description, error) { return p.description, nil }
+
+// component returns what the plugin said of one component.
+func (p *Plugin) component(role plugin.Role, name string) plugin.Component {
+	for _, c := range p.description.Components {
+		if c.Role == role && c.Type == name {
+			return c
+		}
+	}
+	return plugin.Component{}
+}
+
+// ValidateConfig asks the plugin.
+func (p *Plugin) ValidateConfig(ctx context.Context, id plugin.ComponentID, body plugin.BodyKind, value cty.Value) (diag.List, error) {
+	c := p.component(id.Role, id.Type)
+	p.host.mask.addBody(map[plugin.BodyKind]schema.Body{
+		plugin.BodyConnection: c.Connection, plugin.BodyObject: c.Object, plugin.BodyRead: c.Read,
+	}[body], value)
+	proc, err := p.live(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, err := proc.wire.ValidateConfig(ctx, id, body, value)
+	return p.host.mask.diagnostics(list), p.judge(proc, err)
+}
+
+// OpenSource opens a session that outlives its process.
+func (p *Plugin) OpenSource(ctx context.Context, req plugin.OpenRequest) (plugin.Source, error) {
+	s := newSession(p, plugin.RoleSource, req, (*wire.Client).OpenSource)
+	return openLimited(ctx, s, &sourceSession{session: s})
+}
+
+// OpenTables opens a session that outlives its process. Writes do not: after a
+// crash their parts and commits answer that they are to be begun again.
+func (p *Plugin) OpenTables(ctx context.Context, req plugin.OpenRequest) (plugin.Tables, error) {
+	s := newSession(p, plugin.RoleSink, req, (*wire.Client).OpenTables)
+	return openLimited(ctx, s, &tablesSession{session: s})
+}
+
+// OpenSilver opens a session that outlives its process.
+func (p *Plugin) OpenSilver(ctx context.Context, req plugin.OpenRequest) (plugin.Silver, error) {
+	s := newSession(p, plugin.RoleSilver, req, (*wire.Client).OpenSilver)
+	if _, _, err := s.on(ctx); err != nil {
+		return nil, err
+	}
+	return &silverSession{session: s}, nil
+}
+
+// OpenCheck opens a session that outlives its process.
+func (p *Plugin) OpenCheck(ctx context.Context, req plugin.OpenRequest) (plugin.Check, error) {
+	s := newSession(p, plugin.RoleCheck, req, (*wire.Client).OpenCheck)
+	if _, _, err := s.on(ctx); err != nil {
+		return nil, err
+	}
+	return &checkSession{session: s}, nil
+}

@@ -1,0 +1,252 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	goplugin "github.com/hashicorp/go-plugin"
+	gorunner "github.com/hashicorp/go-plugin/runner"
+	"google.golang.org/grpc"
+
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/plugin/wire"
+)
+
+// process is one running process of a plugin.
+type process struct {
+	name   string
+	client *goplugin.Client
+	runner *runner
+	wire   *wire.Client
+	tail   *tail
+	// services waits for the goroutine that serves this process.
+	services sync.WaitGroup
+
+	mu sync.Mutex
+	// reason is why the host ended the process, "" when it ended by itself.
+	reason string
+	// stopping is set when the host ends it on purpose.
+	stopping bool
+}
+
+// start starts a process and connects to it. A cancelled context kills it.
+func (h *Host) start(ctx context.Context, spec Spec) (*process, error) {
+	cmd, err := spec.command(h.options.Executable)
+	if err != nil {
+		return nil, err
+	}
+	logger := maskedLogger{Logger: h.options.Logger.Named(spec.Name), mask: h.mask}
+	p := &process{name: spec.Name, tail: newTail(h.mask)}
+	printed := func(stream string) *lineWriter {
+		return &lineWriter{line: func(line string) { logger.Info(line, "stream", stream) }}
+	}
+	cmd.Env = append(environment(h.options.Environ(), spec.PassEnv), wire.LogLevelVariable+"="+levelName(logger))
+	p.client = goplugin.NewClient(&goplugin.ClientConfig{
+		HandshakeConfig:  wire.Handshake(),
+		VersionedPlugins: map[int]goplugin.PluginSet{wire.ProtocolVersion: {wire.PluginName: &adapter{host: h, process: p}}},
+		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
+		// go-plugin fills a command with its own variables; ours has the rest.
+		RunnerFunc: func(_ hclog.Logger, filled *exec.Cmd, _ string) (gorunner.Runner, error) {
+			cmd.Env = append(cmd.Env, filled.Env...)
+			r, err := newRunner(spec.Name, cmd)
+			if err != nil {
+				return nil, err
+			}
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if p.reason != "" {
+				return nil, errors.New(p.reason)
+			}
+			p.runner = r
+			return r, nil
+		},
+		SkipHostEnv:      true,
+		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: socketParent()},
+		// Sockets in a private folder need no TLS, which costs a third of the
+		// rate; TCP, on Windows, does.
+		AutoMTLS:        runtime.GOOS == "windows",
+		GRPCDialOptions: wire.DialOptions(),
+		StartTimeout:    h.options.StartTimeout,
+		Logger:          logger,
+		Stderr:          p.tail,
+		SyncStdout:      printed("stdout"),
+		SyncStderr:      printed("stderr"),
+	})
+	var raw any
+	connected := make(chan error, 1)
+	go func() {
+		connection, err := p.client.Client()
+		if err == nil {
+			raw, err = connection.Dispense(wire.PluginName)
+		}
+		connected <- err
+	}()
+	select {
+	case err = <-connected:
+	case <-ctx.Done():
+		p.kill("its start was cancelled")
+		<-connected
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		p.stop(0)
+		return nil, h.startError(ctx, p, spec, err)
+	}
+	p.wire = raw.(*wire.Client)
+	return p, nil
+}
+
+// startError explains a process that did not come up.
+func (h *Host) startError(ctx context.Context, p *process, spec Spec, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("starting plugin %q: %w", spec.Name, context.Cause(ctx))
+	}
+	detail := strings.Join(p.tail.last(), "\n")
+	if detail == "" {
+		detail = "It wrote nothing to standard error. Is it a plugin built for this system?"
+	}
+	return refused(spec, "plugin.start", detail, "Plugin %q does not start: %s", spec.Name, h.mask.text(firstLine(err.Error())))
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+func levelName(l hclog.Logger) string {
+	switch {
+	case l.IsDebug():
+		return "debug"
+	case l.IsInfo():
+		return "info"
+	case l.IsWarn():
+		return "warn"
+	}
+	return "error"
+}
+
+// alive reports whether the process runs, as far as is known.
+func (p *process) alive() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.running()
+}
+
+func (p *process) running() bool {
+	select {
+	case <-p.runner.exited:
+		return false
+	default:
+		return p.reason == ""
+	}
+}
+
+// kill ends the process by pid. The first reason is kept.
+func (p *process) kill(reason string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.reason == "" {
+		p.reason = reason
+	}
+	if p.runner != nil {
+		// The only error is of a process that may not be signalled, which is not
+		// a child of ours.
+		_ = p.runner.Kill(context.Background())
+	}
+}
+
+// deathNotice is how long a process whose connection broke may take to end by
+// itself, so that its own reason is shown.
+const deathNotice = 2 * time.Second
+
+// crash is the diagnostic of a process that went away under a call. It makes
+// sure that the process is gone: one that stopped answering is killed.
+func (p *process) crash() diag.Diagnostic {
+	notice := time.NewTimer(deathNotice)
+	defer notice.Stop()
+	select {
+	case <-p.runner.exited:
+	case <-notice.C:
+		p.kill("it stopped answering")
+		<-p.runner.exited
+	}
+	p.mu.Lock()
+	reason, stopping := p.reason, p.stopping
+	p.mu.Unlock()
+	if stopping {
+		return diag.Errorf(diag.KindTransient, "plugin.stopped", "", "Plugin %q was stopped", p.name)
+	}
+	how := "it exited by itself"
+	var exit *exec.ExitError
+	switch {
+	case reason != "":
+		how = reason + " and was killed"
+	case errors.As(p.runner.err, &exit):
+		how = exit.String()
+	}
+	lines := p.tail.last()
+	detail := "It wrote nothing to standard error."
+	if len(lines) > 0 {
+		detail = "Its last lines:\n" + strings.Join(lines, "\n")
+	}
+	if reason == "" && how == "signal: killed" {
+		detail += "\nSomething killed it; on Linux that is often the kernel when memory runs out."
+	}
+	d := diag.Errorf(diag.KindTransient, "plugin.crashed", detail, "Plugin %q ended unexpectedly: %s", p.name, how)
+	d.Data = map[string]string{"plugin": p.name, "pid": p.runner.ID(), "exit": how}
+	return d
+}
+
+// stop ends the process: it is asked to end, and killed by pid when it has not
+// after the grace. It returns when the process and all that served it are gone.
+func (p *process) stop(grace time.Duration) {
+	p.mu.Lock()
+	// A process that is gone was not stopped: calls that it had say why it went.
+	p.stopping = p.runner == nil || p.running()
+	p.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.client.Kill() // blocks for ever on a frozen process
+	}()
+	deadline := time.NewTimer(grace)
+	defer deadline.Stop()
+	select {
+	case <-done:
+	case <-deadline.C:
+		p.kill("it did not end when asked")
+		<-done
+	}
+	p.services.Wait()
+}
+
+// adapter is go-plugin's view of a process.
+type adapter struct {
+	goplugin.NetRPCUnsupportedPlugin
+	host    *Host
+	process *process
+}
+
+// GRPCServer is the plugin's side and not served by a host.
+func (a *adapter) GRPCServer(*goplugin.GRPCBroker, *grpc.Server) error {
+	return errors.New("a host is no plugin")
+}
+
+// GRPCClient serves the host's services to the process and returns its client.
+func (a *adapter) GRPCClient(_ context.Context, broker *goplugin.GRPCBroker, conn *grpc.ClientConn) (any, error) {
+	a.process.services.Go(func() {
+		broker.AcceptAndServe(wire.HostBrokerID, func(options []grpc.ServerOption) *grpc.Server {
+			s := grpc.NewServer(append(options, wire.ServerOptions()...)...)
+			wire.RegisterHost(s, a.host.grants)
+			return s
+		})
+	})
+	return wire.NewClient(conn, a.host.grants), nil
+}

@@ -1,0 +1,105 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync"
+)
+
+// runner runs the command of a plugin for go-plugin. Unlike go-plugin's own it
+// lets the host kill the process by pid and see how it ended.
+type runner struct {
+	name   string
+	cmd    *exec.Cmd
+	stdout io.ReadCloser
+	stderr io.ReadCloser
+
+	exited chan struct{} // closed when Wait has returned
+	once   sync.Once
+	err    error // of Wait; read after exited is closed
+
+	mu     sync.Mutex
+	killed bool
+}
+
+func newRunner(name string, cmd *exec.Cmd) (*runner, error) {
+	r := &runner{name: name, cmd: cmd, exited: make(chan struct{})}
+	var err error
+	if r.stdout, err = cmd.StdoutPipe(); err != nil {
+		return nil, err
+	}
+	if r.stderr, err = cmd.StderrPipe(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Start starts the process, unless it was killed before.
+func (r *runner) Start(context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.killed {
+		return errors.New("killed before it was started")
+	}
+	return r.cmd.Start()
+}
+
+// Wait waits for the end of the process; go-plugin calls it once, after it has
+// read both pipes to their end.
+func (r *runner) Wait(context.Context) error {
+	r.once.Do(func() {
+		r.err = r.cmd.Wait()
+		close(r.exited)
+	})
+	return r.err
+}
+
+// Kill kills by pid; a process that has ended is no error.
+func (r *runner) Kill(context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.killed = true
+	if r.cmd.Process == nil {
+		return nil
+	}
+	if err := r.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return nil
+}
+
+// ID is the pid.
+func (r *runner) ID() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.cmd.Process == nil {
+		return ""
+	}
+	return strconv.Itoa(r.cmd.Process.Pid)
+}
+
+// Name is the plugin's, for log lines.
+func (r *runner) Name() string { return r.name }
+
+// Stdout carries go-plugin's handshake.
+func (r *runner) Stdout() io.ReadCloser { return r.stdout }
+
+// Stderr carries log lines.
+func (r *runner) Stderr() io.ReadCloser { return r.stderr }
+
+// Diagnose has nothing to add: the lines of standard error are shown.
+func (r *runner) Diagnose(context.Context) string { return "" }
+
+// PluginToHost and HostToPlugin leave addresses as they are.
+func (r *runner) PluginToHost(network, address string) (string, string, error) {
+	return network, address, nil
+}
+
+// HostToPlugin leaves addresses as they are.
+func (r *runner) HostToPlugin(network, address string) (string, string, error) {
+	return network, address, nil
+}
