@@ -156,7 +156,7 @@ func TestReplayCheckpointReplay(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		ctx := t.Context()
 		st := store.NewMemory(nil)
-		interval := rapid.IntRange(1, 7).Draw(r, "interval")
+		interval := rapid.IntRange(2, 9).Draw(r, "interval")
 		props := map[string]string{PropDeletionVectors: "true", PropCheckpointInterval: fmt.Sprint(interval)}
 		if rapid.Bool().Draw(r, "times") {
 			props[PropInCommitTimestamps] = "true"
@@ -173,7 +173,7 @@ func TestReplayCheckpointReplay(t *testing.T) {
 		}
 		model := map[string]string{} // path to vector id
 		byVersion := map[int64]int{0: 0}
-		steps := rapid.IntRange(1, 25).Draw(r, "steps")
+		steps := rapid.IntRange(1, 15).Draw(r, "steps")
 		for i := range steps {
 			w := rapid.IntRange(0, 1).Draw(r, "writer")
 			if rapid.IntRange(0, 3).Draw(r, "refresh") > 0 {

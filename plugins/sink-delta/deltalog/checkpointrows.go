@@ -93,31 +93,34 @@ func (r *rows) text(name string, i int) string {
 }
 
 func (r *rows) int(name string, i int) int64 {
-	if v := r.optInt(name, i); v != nil {
-		return *v
-	}
-	return 0
+	v, _ := r.integer(name, i)
+	return v
 }
 
 func (r *rows) optInt(name string, i int) *int64 {
-	if !r.has(name, i) {
-		return nil
+	if v, ok := r.integer(name, i); ok {
+		return &v
 	}
-	var v int64
+	return nil
+}
+
+func (r *rows) integer(name string, i int) (v int64, ok bool) {
+	if !r.has(name, i) {
+		return 0, false
+	}
 	switch a := r.fields[name].(type) {
 	case *array.Int64:
-		v = a.Value(i)
+		return a.Value(i), true
 	case *array.Int32:
-		v = int64(a.Value(i))
+		return int64(a.Value(i)), true
 	case *array.Int16:
-		v = int64(a.Value(i))
+		return int64(a.Value(i)), true
 	case *array.Timestamp:
-		v = int64(a.Value(i))
+		return int64(a.Value(i)), true
 	default:
 		r.unreadable(name, a)
-		return nil
+		return 0, false
 	}
-	return &v
 }
 
 func (r *rows) bool(name string, i int) bool {
@@ -156,16 +159,19 @@ func (r *rows) texts(name string, i int) []string {
 }
 
 func (r *rows) nullableMap(name string, i int) map[string]*string {
-	out := map[string]*string{}
 	if !r.has(name, i) {
-		return out
+		return noValues
 	}
 	m, ok := r.fields[name].(*array.Map)
 	if !ok {
 		r.unreadable(name, r.fields[name])
-		return out
+		return noValues
 	}
 	from, to := m.ValueOffsets(i)
+	if from == to {
+		return noValues
+	}
+	out := make(map[string]*string, to-from)
 	for j := int(from); j < int(to); j++ {
 		k, ok := textOf(m.Keys(), j)
 		if !ok {

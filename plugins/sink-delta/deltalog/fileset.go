@@ -309,6 +309,9 @@ func (t *tombstones) live(files *fileSet, cutoff int64) []tombstone {
 type interner map[string]map[string]*string
 
 func (in interner) share(values map[string]*string) map[string]*string {
+	if len(values) == 0 {
+		return noValues
+	}
 	var key strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		key.WriteString(name)
@@ -321,9 +324,10 @@ func (in interner) share(values map[string]*string) map[string]*string {
 	if have, ok := in[key.String()]; ok {
 		return have
 	}
-	if values == nil {
-		values = map[string]*string{}
-	}
 	in[key.String()] = values
 	return values
 }
+
+// noValues are the partition values of files of a table without partitions.
+// Nobody writes to it.
+var noValues = map[string]*string{}

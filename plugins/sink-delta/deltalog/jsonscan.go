@@ -2,7 +2,6 @@ package deltalog
 
 import (
 	"encoding/json"
-	"strings"
 )
 
 // jsonScanner walks over JSON text without building anything. Pruning looks at
@@ -95,7 +94,7 @@ func (s *jsonScanner) value() string {
 	return s.text[start:s.pos]
 }
 
-// fields calls visit for each field of the object until visit returns false.
+// scanFields calls visit for each field of the object until visit returns false.
 // The name is given as it stands between the quotes.
 func scanFields(text string, visit func(name, value string) bool) {
 	s := jsonScanner{text: text}
@@ -108,22 +107,30 @@ func scanFields(text string, visit func(name, value string) bool) {
 			return
 		}
 		value := s.value()
-		if value == "" || !visit(unquoteName(name), value) || !s.take(',') {
+		if value == "" || !visit(unquote(name), value) || !s.take(',') {
 			return
 		}
 	}
 }
 
-func unquoteName(quoted string) string {
+// unquote reads a JSON string; what is none comes back as it is.
+func unquote(quoted string) string {
+	if len(quoted) < 2 || quoted[0] != '"' || quoted[len(quoted)-1] != '"' {
+		return quoted
+	}
 	inner := quoted[1 : len(quoted)-1]
-	if strings.IndexByte(inner, '\\') < 0 {
+	plain := true
+	for i := 0; i < len(inner) && plain; i++ {
+		plain = inner[i] != '\\' && inner[i] != '"' && inner[i] >= 0x20 && inner[i] < 0x80
+	}
+	if plain {
 		return inner
 	}
-	var name string
-	if json.Unmarshal([]byte(quoted), &name) != nil {
-		return inner
+	var text string
+	if json.Unmarshal([]byte(quoted), &text) != nil {
+		return quoted
 	}
-	return name
+	return text
 }
 
 // scanField returns the text of one field of an object, "" if it is not there.

@@ -6,10 +6,13 @@ import (
 )
 
 // pruner decides from partition values and statistics whether a file can hold a
-// row for which a predicate is true. When in doubt it can.
+// row for which a predicate is true. When in doubt it can. It keeps what it
+// finds from file to file and so is for one goroutine.
 type pruner struct {
 	clauses [][]pruneTest
 	columns []pruneColumn
+	known   []columnFacts // of the file at hand, by column
+	nulls   []int64       // nullCount of the file at hand, by column; -1: not known
 }
 
 type pruneColumn struct {
@@ -88,7 +91,11 @@ func (p *pruner) mayMatch(partition map[string]*string, statistics string) bool 
 }
 
 func (p *pruner) facts(partition map[string]*string, statistics string) []columnFacts {
-	facts := make([]columnFacts, len(p.columns))
+	if p.known == nil {
+		p.known, p.nulls = make([]columnFacts, len(p.columns)), make([]int64, len(p.columns))
+	}
+	facts, nulls := p.known, p.nulls
+	clear(facts)
 	wanted := 0
 	for i, c := range p.columns {
 		if !c.known {
@@ -116,7 +123,6 @@ func (p *pruner) facts(partition map[string]*string, statistics string) []column
 		return facts
 	}
 	records := int64(-1)
-	nulls := make([]int64, len(p.columns))
 	for i := range nulls {
 		nulls[i] = -1
 	}
@@ -141,14 +147,14 @@ func (p *pruner) facts(partition map[string]*string, statistics string) []column
 				if c.vague {
 					return
 				}
-				facts[i].min = lowerBound(parseStat([]byte(raw), c.field.Type), c.field.Type)
+				facts[i].min = lowerBound(parseStat(raw, c.field.Type), c.field.Type)
 			})
 		case "maxValues":
 			each(value, func(i int, c pruneColumn, raw string) {
 				if c.vague {
 					return
 				}
-				facts[i].max = upperBound(parseStat([]byte(raw), c.field.Type), c.field.Type)
+				facts[i].max = upperBound(parseStat(raw, c.field.Type), c.field.Type)
 			})
 		case "nullCount":
 			each(value, func(i int, _ pruneColumn, raw string) {

@@ -268,8 +268,8 @@ func (s *Snapshot) SizeInBytes() int64 { return s.files.bytes }
 // and must not be changed. DataChange is false in it: it is of a commit, not of
 // a file.
 func (s *Snapshot) Files(p Predicate) iter.Seq[*Add] {
-	pr := newPruner(p, s.schema, s.metadata.PartitionColumns)
 	return func(yield func(*Add) bool) {
+		pr := newPruner(p, s.schema, s.metadata.PartitionColumns)
 		for r := range s.files.all() {
 			if pr.mayMatch(r.partition, r.stats) && !yield(r.add()) {
 				return

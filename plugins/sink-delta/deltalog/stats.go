@@ -1,11 +1,11 @@
 package deltalog
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // Stats are the statistics of one data file (Delta protocol: Per-file
@@ -68,8 +68,8 @@ func (s *Stats) collect(schema *Struct, path []string, mins, maxs, nulls map[str
 			continue
 		}
 		c := ColumnStats{Path: at, Type: f.Type, NullCount: -1}
-		c.Min = parseStat(mins[name], f.Type)
-		c.Max = parseStat(maxs[name], f.Type)
+		c.Min = parseStat(string(mins[name]), f.Type)
+		c.Max = parseStat(string(maxs[name]), f.Type)
 		if n, err := strconv.ParseInt(string(nulls[name]), 10, 64); err == nil && n >= 0 {
 			c.NullCount = n
 		}
@@ -88,15 +88,15 @@ func object(raw json.RawMessage) map[string]json.RawMessage {
 }
 
 // parseStat reads one bound. What cannot be read is NULL: not known.
-func parseStat(raw []byte, t Type) Value {
-	raw = bytes.TrimSpace(raw)
+func parseStat(raw string, t Type) Value {
+	raw = strings.TrimSpace(raw)
 	if len(raw) == 0 || raw[0] == '{' || raw[0] == '[' || raw[0] == 'n' {
 		return Value{}
 	}
-	text := string(raw)
+	text := raw
 	quoted := raw[0] == '"'
 	if quoted {
-		if json.Unmarshal(raw, &text) != nil {
+		if text = unquote(raw); text == raw {
 			return Value{}
 		}
 	}
