@@ -15,8 +15,11 @@ import (
 // Type is the component's type, the first label of a source block.
 const Type = "mssql"
 
-// Name is the plugin's name.
-const Name = "pipectl/source-mssql"
+// Name and Version are the plugin's.
+const (
+	Name    = "pipectl/source-mssql"
+	Version = "0.1.0"
+)
 
 const (
 	defaultConnections = 8
@@ -25,10 +28,9 @@ const (
 
 // Plugin is the source plugin. It holds no connection: sessions do.
 type Plugin struct {
-	version string
-	log     *slog.Logger
-	now     func() time.Time
-	retry   retrier
+	log   *slog.Logger
+	now   func() time.Time
+	retry retrier
 	// minRangeRows is minRangeRows but in tests.
 	minRangeRows int64
 }
@@ -37,15 +39,15 @@ var _ plugin.Plugin = (*Plugin)(nil)
 
 // New returns the plugin. log receives warnings about servers; nothing secret
 // is ever written to it.
-func New(version string, log *slog.Logger) *Plugin {
-	return &Plugin{version: version, log: log, now: time.Now, retry: newRetrier(log), minRangeRows: minRangeRows}
+func New(log *slog.Logger) *Plugin {
+	return &Plugin{log: log, now: time.Now, retry: newRetrier(log), minRangeRows: minRangeRows}
 }
 
 // Describe says what the plugin offers.
 func (p *Plugin) Describe(context.Context) (plugin.Description, error) {
 	return plugin.Description{
 		Name:    Name,
-		Version: p.version,
+		Version: Version,
 		Components: []plugin.Component{{
 			Role:         plugin.RoleSource,
 			Type:         Type,

@@ -150,7 +150,7 @@ type written map[string]cty.Value
 // newPlugin is a plugin that does not sleep; slept receives its waits, log
 // what it says.
 func newPlugin(slept *[]time.Duration, log slog.Handler) *Plugin {
-	p := New("test", slog.New(log))
+	p := New(slog.New(log))
 	p.retry.random = func() float64 { return 0 }
 	p.retry.sleep = func(_ context.Context, d time.Duration) error {
 		if slept != nil {
