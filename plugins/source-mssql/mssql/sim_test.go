@@ -303,3 +303,12 @@ func wantDiag(t testing.TB, err error, kind diag.Kind, code string, parts ...str
 	}
 	return first
 }
+
+// texts is a list of strings.
+func texts(list ...string) cty.Value {
+	var out []cty.Value
+	for _, s := range list {
+		out = append(out, cty.StringVal(s))
+	}
+	return cty.ListVal(out)
+}
