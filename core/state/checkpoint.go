@@ -98,35 +98,53 @@ func (c *Checkpoint) Load(ctx context.Context) (Log, error) {
 
 // Offset returns the offset of a batch; false when there is none.
 func (c *Checkpoint) Offset(ctx context.Context, n int64) (Offset, bool, error) {
-	key := c.dir + "offsets/" + number(n)
-	var f batchJSON
-	ok, err := c.store.read(ctx, key, &f)
+	key := c.offsetKey(n)
+	data, ok, err := c.store.objects.Get(ctx, c.store.root+key)
 	if err != nil || !ok {
 		return Offset{}, false, err
 	}
-	var o Offset
-	if o.Start, err = f.Start.position(); err == nil {
-		o.End, err = f.End.position()
-	}
+	o, err := decodeOffset(data)
 	if err != nil {
 		return Offset{}, false, c.store.damaged(key, err)
 	}
 	return o, true, nil
 }
 
+func (c *Checkpoint) offsetKey(n int64) string { return c.dir + "offsets/" + number(n) }
+
 // PutOffset stores the offset of a batch before the batch is read. What is
-// stored already wins, and is what it returns.
+// stored already wins, and is what it returns: always in the form in which a
+// later run reads it, commit times cut to milliseconds.
 func (c *Checkpoint) PutOffset(ctx context.Context, n int64, o Offset) (Offset, error) {
-	key := c.dir + "offsets/" + number(n)
-	err := c.store.objects.Put(ctx, c.store.root+key, encodeOffset(o), true)
-	if err != nil && !errors.Is(err, ErrExists) {
+	key, data := c.offsetKey(n), encodeOffset(o)
+	err := c.store.objects.Put(ctx, c.store.root+key, data, true)
+	if err == nil {
+		return decodeOffset(data)
+	}
+	if !errors.Is(err, ErrExists) {
 		return Offset{}, err
 	}
 	stored, ok, err := c.Offset(ctx, n)
 	if err == nil && !ok {
-		err = fmt.Errorf("state file %s is gone right after it was written", c.store.objects.Place(c.store.root+key))
+		err = fmt.Errorf("state file %s was there and is gone", c.store.objects.Place(c.store.root+key))
 	}
 	return stored, err
+}
+
+func decodeOffset(data []byte) (Offset, error) {
+	var f batchJSON
+	if err := json.Unmarshal(data, &f); err != nil {
+		return Offset{}, err
+	}
+	start, err := f.Start.position()
+	if err != nil {
+		return Offset{}, fmt.Errorf("start: %w", err)
+	}
+	end, err := f.End.position()
+	if err != nil {
+		return Offset{}, fmt.Errorf("end: %w", err)
+	}
+	return Offset{Start: start, End: end}, nil
 }
 
 // encodeOffset writes the one form of an offset entry.

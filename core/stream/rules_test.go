@@ -3,7 +3,6 @@ package stream_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -12,11 +11,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/pipectl/pipectl/core/diag"
-	"github.com/pipectl/pipectl/core/ledger"
 	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/core/plugin/memory"
 	"github.com/pipectl/pipectl/core/state"
-	"github.com/pipectl/pipectl/core/stream"
 )
 
 // started is a world whose stream has carried some commits.
@@ -163,67 +160,6 @@ func TestAnUpdateIsTwoRowsAndOneUpdate(t *testing.T) {
 	}
 }
 
-func TestALostCheckpointIsAnErrorAndNothingIsWritten(t *testing.T) {
-	t.Parallel()
-	w := started(t)
-	w.insert(5, 3)
-	before := w.lines(bronze)
-	w.forget(t, "/streams/")
-	err := w.mustFail(t, diag.KindConfiguration, "stream.checkpoint_lost")
-	if !strings.Contains(err.Error(), "new app_id") || !slices.Equal(w.lines(bronze), before) || len(w.factsOf("")) != 1 {
-		t.Errorf("%v, bronze %v", err, w.lines(bronze))
-	}
-	w.mustRun(t, appID("orders-v2")) // the way out
-}
-
-func TestARewoundCheckpointIsAnError(t *testing.T) {
-	t.Parallel()
-	w := started(t)
-	w.insert(5, 3)
-	w.mustRun(t)
-	w.insert(6, 4)
-	w.mustRun(t)
-	w.forget(t, "00000000000000000002") // as if an older copy of the state was put back
-	w.mustFail(t, diag.KindConfiguration, "stream.checkpoint_rewound")
-}
-
-func TestANewestOffsetThatIsRecordedIsAReplay(t *testing.T) {
-	t.Parallel()
-	w := started(t)
-	w.insert(5, 3)
-	w.mustRun(t)
-	w.forget(t, "commits/00000000000000000001")
-	w.mustRun(t)
-	if got := len(w.lake.Rows(bronze)); got != 3 {
-		t.Errorf("%d rows", got)
-	}
-}
-
-func TestAGenerationCountsItsBatchesAnew(t *testing.T) {
-	t.Parallel()
-	w := started(t)
-	w.insert(5, 3)
-	w.mustRun(t)
-	w.insert(7, 4)
-	store, err := state.Open(context.Background(), state.InSink(w.lake.Open(), "sink.lake"), state.Options{Name: "shop"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	// What recovery stores when it has taken a snapshot.
-	if err := store.Stream("orders-v1").PutGeneration(context.Background(), state.Generation{Number: 1, Snapshot: plugin.At("0x0000002A000000020001", at(5)), At: at(6)}); err != nil {
-		t.Fatal(err)
-	}
-	got := w.mustRun(t, bootstrap)
-	rows := w.factsOf("")
-	last := rows[len(rows)-1]
-	if got.SnapshotRows != -1 || last["app_id"] != "orders-v1.g1" || last["batch_id"] != int64(0) || last["rows"] != int64(1) {
-		t.Errorf("%+v, facts %v", got, last)
-	}
-	if got := len(w.lake.Rows(bronze)); got != 4 {
-		t.Errorf("%d rows in bronze", got)
-	}
-}
-
 func TestAColumnThatComesLaterIsAddedAtTheEnd(t *testing.T) {
 	t.Parallel()
 	w := started(t)
@@ -248,80 +184,6 @@ func TestAColumnThatComesLaterIsAddedAtTheEnd(t *testing.T) {
 			t.Errorf("older row %v", row)
 		}
 	}
-}
-
-func TestBronzeMustExist(t *testing.T) {
-	t.Parallel()
-	w := newWorld()
-	w.insert(1, 1)
-	w.mustFail(t, diag.KindStale, "stream.no_target")
-	if names := w.lake.TableNames(); len(names) != 0 {
-		t.Errorf("tables %v came into being", names)
-	}
-}
-
-func TestABronzeThatLostRowsIsAnError(t *testing.T) {
-	t.Parallel()
-	w := started(t)
-	w.lake.DropTable(bronze)
-	w.create(t)
-	w.insert(5, 3)
-	w.mustFail(t, diag.KindStale, "stream.rows_lost")
-	if len(w.lake.Rows(bronze)) != 0 {
-		t.Error("rows were written")
-	}
-}
-
-func TestABronzeWithoutRowsYetHasLostNone(t *testing.T) {
-	t.Parallel()
-	w := newWorld()
-	w.create(t)
-	w.idle(1)
-	w.mustRun(t)
-	w.insert(2, 1)
-	if got := w.mustRun(t); got.Rows != 1 {
-		t.Errorf("%+v", got)
-	}
-}
-
-func TestAnotherSourceIsAnErrorAndNeverARestart(t *testing.T) {
-	t.Parallel()
-	w := started(t)
-	w.db.SetIdentity("warehouse")
-	if err := w.mustFail(t, diag.KindConfiguration, "stream.source"); !strings.Contains(err.Error(), `"shop"`) || !strings.Contains(err.Error(), `"warehouse"`) {
-		t.Errorf("the message does not name both: %v", err)
-	}
-}
-
-func TestATableCreatedAgainIsAnError(t *testing.T) {
-	t.Parallel()
-	w := started(t)
-	w.db.CreateTable(orders, arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int32, Nullable: true}}, nil), "id")
-	w.mustFail(t, diag.KindConfiguration, "stream.table")
-}
-
-func TestASecondRunnerIsToldWhoHoldsTheStream(t *testing.T) {
-	t.Parallel()
-	w := newWorld()
-	w.create(t)
-	store, err := state.Open(context.Background(), state.InSink(w.lake.Open(), "sink.lake"), state.Options{Name: "shop", Clock: w.clock})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := store.Lock(context.Background(), "orders-v1", state.Holder{Run: "run-7", Host: "loader3", PID: 4711}); err != nil {
-		t.Fatal(err)
-	}
-	_, err = w.run(nil)
-	if !diag.Is(err, diag.KindUnavailable) {
-		t.Fatalf("got %v", err)
-	}
-	for _, part := range []string{"run-7", "4711", "loader3", "2026-03-01T12:00:00Z", "pipectl unlock orders-v1"} {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("the message lacks %s: %v", part, err)
-		}
-	}
-	w.later()
-	w.mustRun(t) // the lock has expired
 }
 
 func TestTwoRunnersWriteABatchOnce(t *testing.T) {
@@ -408,87 +270,6 @@ func TestEventsComeOnceWithTheirBatch(t *testing.T) {
 	}
 }
 
-func TestARangeIsReadAgainOnErrorsThatMayGoAway(t *testing.T) {
-	t.Parallel()
-	busy := diag.Errorf(diag.KindTransient, "memory.busy", "", "The server is busy").Err()
-	refused := diag.Errorf(diag.KindPermission, "memory.denied", "", "No").Err()
-	for _, tt := range []struct {
-		rule   string
-		call   string
-		fails  int
-		err    error
-		sleeps int
-		ok     bool
-	}{
-		{"three failures of a read are survived", "Source.Read", 3, busy, 3, true},
-		{"the fourth is the run's", "Source.Read", 4, busy, 3, false},
-		{"a broken stream too", "Source.Read.Recv", 3, busy, 3, true},
-		{"and a part that could not be written", "Tables.WritePart", 2, busy, 2, true},
-		{"a refusal is not tried again", "Source.Read", 1, refused, 0, false},
-		{"a commit is asked for again", "Tables.Commit", 3, busy, 3, true},
-	} {
-		t.Run(tt.rule, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld()
-			w.create(t)
-			w.insert(1, 1, 2, 3)
-			faults := &memory.Faults{}
-			for n := 1; n <= tt.fails; n++ {
-				faults.Fail(tt.call, n, tt.err)
-			}
-			got, err := w.run(faults)
-			if (err == nil) != tt.ok || len(w.sleeps) != tt.sleeps {
-				t.Fatalf("error %v, pauses %v", err, w.sleeps)
-			}
-			if tt.ok && (got.Rows != 3 || len(w.lake.Rows(bronze)) != 3) {
-				t.Errorf("%+v, bronze %v", got, w.lines(bronze))
-			}
-			if !tt.ok && diag.KindOf(err) != diag.KindOf(tt.err) {
-				t.Errorf("the error lost its kind: %v", err)
-			}
-			for i, pause := range w.sleeps { // the fake draws the shortest
-				if want := time.Second << i; pause != want {
-					t.Errorf("pause %d is %v, want %v", i, pause, want)
-				}
-			}
-		})
-	}
-}
-
-func TestALostAnswerOfACommitIsAskedForAgain(t *testing.T) {
-	t.Parallel()
-	w := newWorld()
-	w.create(t)
-	w.insert(1, 1)
-	faults := &memory.Faults{}
-	faults.Lose("Tables.Commit", 1, diag.Errorf(diag.KindTransient, "memory.lost", "", "No answer").Err())
-	if _, err := w.run(faults); err != nil {
-		t.Fatal(err)
-	}
-	if len(w.dataCommits()) != 1 || len(w.lake.Rows(bronze)) != 1 {
-		t.Errorf("bronze %v", w.lines(bronze))
-	}
-}
-
-func TestTheSourcesErrorIsTheOneToTell(t *testing.T) {
-	t.Parallel()
-	w := newWorld()
-	w.create(t)
-	w.insert(1, 1, 2)
-	faults := &memory.Faults{}
-	faults.Fail("Source.Read.Recv", 2, diag.Errorf(diag.KindDataLoss, "memory.purged", "", "Purged while it was read").Err())
-	_, err := w.run(faults)
-	if !diag.Is(err, diag.KindDataLoss) || !strings.Contains(err.Error(), "batch 0 of orders-v1: range 1 of 1: reading: ") {
-		t.Errorf("got %v", err)
-	}
-	if len(w.lake.Rows(bronze)) != 0 {
-		t.Error("rows of a failed range are in bronze")
-	}
-	if _, err := w.run(&memory.Faults{Hook: func(memory.Point) error { return nil }}); diag.Is(err, diag.KindDataLoss) {
-		t.Error("the error stayed")
-	}
-}
-
 func TestTheTargetOfARunIsReadOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
@@ -505,85 +286,6 @@ func TestTheTargetOfARunIsReadOnce(t *testing.T) {
 	got, err := w.run(faults)
 	if err != nil || got.End != first || got.Batches != 1 {
 		t.Errorf("%+v, %v", got, err)
-	}
-}
-
-func TestAnIdlePollIsOneQueryAndAStopEndsTheRun(t *testing.T) {
-	t.Parallel()
-	w := newWorld()
-	w.create(t)
-	w.insert(1, 1)
-	stop := make(chan struct{})
-	polls := 0
-	var source []int
-	faults := &memory.Faults{}
-	got, err := w.run(faults, watching, func(c *stream.Config) {
-		c.Stop = stop
-		c.Poll = 7 * time.Second
-		c.Sleep = func(_ context.Context, d time.Duration) error {
-			if d != 7*time.Second {
-				t.Errorf("pause %v", d)
-			}
-			polls++
-			source = append(source, len(slices.DeleteFunc(faults.Points(), func(p memory.Point) bool { return p.After || strings.HasSuffix(p.Call, ".Recv") })))
-			switch polls {
-			case 2:
-				w.insert(90, 2)
-			case 5:
-				close(stop)
-			}
-			return nil
-		}
-	})
-	if err != nil || !got.Stopped || got.Batches != 2 || got.Rows != 2 {
-		t.Fatalf("%+v, %v", got, err)
-	}
-	if polls != 5 || source[1]-source[0] != 1 || source[4]-source[3] != 1 {
-		t.Errorf("calls after each poll: %v", source)
-	}
-	if v := *got.Verdict; v != at(60).UnixMicro() {
-		t.Errorf("verdict %d", v)
-	}
-}
-
-func TestAWatchOutlivesAVerdictThatFails(t *testing.T) {
-	t.Parallel()
-	w := newWorld()
-	w.create(t)
-	w.insert(1, 1)
-	broken := diag.Errorf(diag.KindPermission, "memory.denied", "", "The control table is read-only").Err()
-	fail := true
-	stop := make(chan struct{})
-	polls := 0
-	faults := &memory.Faults{Hook: func(p memory.Point) error {
-		if fail && p.Call == "Tables.BeginWrite" && p.Detail == verds && !p.After {
-			return broken
-		}
-		return nil
-	}}
-	got, err := w.run(faults, watching, func(c *stream.Config) {
-		c.Stop = stop
-		c.Sleep = func(context.Context, time.Duration) error {
-			switch polls++; polls {
-			case 3:
-				w.later() // two minutes: too early for another word
-			case 4:
-				fail = false
-			case 5:
-				close(stop)
-			}
-			return nil
-		}
-	})
-	if err != nil || got.Verdict == nil || w.warned("stream.verdict") != 1 {
-		t.Errorf("%+v, %v, %d warnings", got, err, w.warned("stream.verdict"))
-	}
-	// A run to the newest position fails with it instead.
-	fail = true
-	w.later()
-	w.insert(90, 2)
-	if _, err := w.run(faults); !diag.Is(err, diag.KindPermission) {
-		t.Errorf("got %v", err)
 	}
 }
 
@@ -618,85 +320,5 @@ func TestOldOffsetsAreRemoved(t *testing.T) {
 	w.insert(121, 200)
 	if again := w.mustRun(t); again.Rows != 1 {
 		t.Errorf("%+v", again)
-	}
-}
-
-func TestProgressTellsRowsPositionAndLag(t *testing.T) {
-	t.Parallel()
-	w := newWorld()
-	w.create(t)
-	w.insert(1, 1, 2, 3)
-	w.insert(31, 4)
-	var last stream.Progress
-	stages, longest := map[string]bool{}, time.Duration(0)
-	w.mustRun(t, bootstrap, progress(func(p stream.Progress) {
-		stages[p.Stage], last = true, p
-	}))
-	if !stages["snapshot"] || !stages["changes"] || last.Rows != 4 || last.Position != w.db.Newest() || last.Lag == nil || *last.Lag != 0 || last.Rate <= 0 {
-		t.Errorf("stages %v, last %+v", stages, last)
-	}
-	w.insert(60, 5)
-	w.insert(90, 6)
-	w.mustRun(t, maxCommits(1), progress(func(p stream.Progress) {
-		if p.Lag != nil {
-			longest = max(longest, *p.Lag)
-		}
-	}))
-	if longest != 59*time.Minute {
-		t.Errorf("the longest lag was %v", longest)
-	}
-}
-
-func TestReservedColumnNames(t *testing.T) {
-	t.Parallel()
-	source := func(names ...string) *arrow.Schema {
-		fields := []arrow.Field{}
-		for _, n := range []string{"_capture_instance", "_start_lsn", "_seqval", "_operation", "_commit_ts"} {
-			fields = append(fields, arrow.Field{Name: n, Type: arrow.BinaryTypes.String})
-		}
-		for _, n := range names {
-			fields = append(fields, arrow.Field{Name: n, Type: arrow.PrimitiveTypes.Int32})
-		}
-		return arrow.NewSchema(fields, nil)
-	}
-	for _, name := range []string{"_chunk", "_START_LSN", "_Batch_id", "_snapshot", "_start_lsn"} {
-		_, err := stream.BronzeSpec(plugin.TableRef{Name: bronze}, source("id", name))
-		if !diag.Is(err, diag.KindConfiguration) || !strings.Contains(fmt.Sprint(err), name) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	spec, err := stream.BronzeSpec(plugin.TableRef{Name: bronze}, source("id", "_note", "Qty (kg)"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for i, f := range spec.Schema.Fields() {
-		names = append(names, f.Name)
-		comment, _ := f.Metadata.GetValue("comment")
-		if captured := i >= 5 && i < 8; captured != (comment == "") || !f.Nullable {
-			t.Errorf("column %s has comment %q", f.Name, comment)
-		}
-	}
-	want := "_capture_instance _start_lsn _seqval _operation _commit_ts id _note Qty (kg) _batch_id _snapshot _chunk"
-	if got := strings.Join(names, " "); got != want {
-		t.Errorf("columns %s", got)
-	}
-	if spec.Properties[ledger.PropertySchemaVersion] != "2" || len(spec.Properties) != 1 || spec.Description == "" {
-		t.Errorf("spec %+v", spec)
-	}
-	if _, err := stream.BronzeSpec(plugin.TableRef{Name: bronze}, arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int32}}, nil)); err == nil {
-		t.Error("rows without metadata columns were accepted")
-	}
-}
-
-func TestConfigurationsThatExcludeEachOther(t *testing.T) {
-	t.Parallel()
-	w := newWorld()
-	w.create(t)
-	w.mustFail(t, diag.KindConfiguration, "stream.start", bootstrap, func(c *stream.Config) { c.StartingPosition = "latest" })
-	w.mustFail(t, diag.KindConfiguration, "stream.bootstrap", func(c *stream.Config) { c.Bootstrap = "chunked" })
-	w.mustFail(t, diag.KindConfiguration, "stream.granularity", granular("week"))
-	if names := w.lake.TableNames(); !slices.Equal(names, []string{bronze}) || len(w.lake.Objects()) != 0 {
-		t.Errorf("something was written: %v", names)
 	}
 }

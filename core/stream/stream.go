@@ -146,8 +146,12 @@ func Run(ctx context.Context, cfg Config) (result Result, err error) {
 		}
 	}()
 	err = s.run(held)
-	if held.Err() != nil && errors.Is(err, context.Canceled) {
-		err = context.Cause(held) // why it was cancelled, not that it was
+	if cause := context.Cause(held); err != nil && cause != nil {
+		// Say why the run was cancelled, not that it was. A lock that was lost
+		// explains whatever failed after it.
+		if errors.Is(err, context.Canceled) || !errors.Is(cause, context.Canceled) {
+			err = cause
+		}
 	}
 	return s.result, err
 }

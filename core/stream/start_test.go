@@ -1,0 +1,209 @@
+package stream_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/state"
+	"github.com/pipectl/pipectl/core/stream"
+)
+
+func TestALostCheckpointIsAnErrorAndNothingIsWritten(t *testing.T) {
+	t.Parallel()
+	w := started(t)
+	w.insert(5, 3)
+	before := w.lines(bronze)
+	w.forget(t, "/streams/")
+	err := w.mustFail(t, diag.KindConfiguration, "stream.checkpoint_lost")
+	if !strings.Contains(err.Error(), "new app_id") || !slices.Equal(w.lines(bronze), before) || len(w.factsOf("")) != 1 {
+		t.Errorf("%v, bronze %v", err, w.lines(bronze))
+	}
+	w.mustRun(t, appID("orders-v2")) // the way out
+}
+
+func TestARewoundCheckpointIsAnError(t *testing.T) {
+	t.Parallel()
+	w := started(t)
+	w.insert(5, 3)
+	w.mustRun(t)
+	w.insert(6, 4)
+	w.mustRun(t)
+	w.forget(t, "00000000000000000002") // as if an older copy of the state was put back
+	w.mustFail(t, diag.KindConfiguration, "stream.checkpoint_rewound")
+}
+
+func TestANewestOffsetThatIsRecordedIsAReplay(t *testing.T) {
+	t.Parallel()
+	w := started(t)
+	w.insert(5, 3)
+	w.mustRun(t)
+	w.forget(t, "commits/00000000000000000001")
+	w.mustRun(t)
+	if got := len(w.lake.Rows(bronze)); got != 3 {
+		t.Errorf("%d rows", got)
+	}
+}
+
+func TestAGenerationCountsItsBatchesAnew(t *testing.T) {
+	t.Parallel()
+	w := started(t)
+	w.insert(5, 3)
+	w.mustRun(t)
+	w.insert(7, 4)
+	store, err := state.Open(context.Background(), state.InSink(w.lake.Open(), "sink.lake"), state.Options{Name: "shop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What recovery stores when it has taken a snapshot.
+	if err := store.Stream("orders-v1").PutGeneration(context.Background(), state.Generation{Number: 1, Snapshot: plugin.At("0x0000002A000000020001", at(5)), At: at(6)}); err != nil {
+		t.Fatal(err)
+	}
+	got := w.mustRun(t, bootstrap)
+	rows := w.factsOf("")
+	last := rows[len(rows)-1]
+	if got.SnapshotRows != -1 || last["app_id"] != "orders-v1.g1" || last["batch_id"] != int64(0) || last["rows"] != int64(1) {
+		t.Errorf("%+v, facts %v", got, last)
+	}
+	if got := len(w.lake.Rows(bronze)); got != 4 {
+		t.Errorf("%d rows in bronze", got)
+	}
+}
+
+func TestBronzeMustExist(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.insert(1, 1)
+	w.mustFail(t, diag.KindStale, "stream.no_target")
+	if names := w.lake.TableNames(); len(names) != 0 {
+		t.Errorf("tables %v came into being", names)
+	}
+}
+
+func TestABronzeThatLostRowsIsAnError(t *testing.T) {
+	t.Parallel()
+	w := started(t)
+	w.lake.DropTable(bronze)
+	w.create(t)
+	w.insert(5, 3)
+	w.mustFail(t, diag.KindStale, "stream.rows_lost")
+	if len(w.lake.Rows(bronze)) != 0 {
+		t.Error("rows were written")
+	}
+}
+
+func TestABronzeWithoutRowsYetHasLostNone(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.create(t)
+	w.idle(1)
+	w.mustRun(t)
+	w.insert(2, 1)
+	if got := w.mustRun(t); got.Rows != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestAnotherSourceIsAnErrorAndNeverARestart(t *testing.T) {
+	t.Parallel()
+	w := started(t)
+	w.db.SetIdentity("warehouse")
+	if err := w.mustFail(t, diag.KindConfiguration, "stream.source"); !strings.Contains(err.Error(), `"shop"`) || !strings.Contains(err.Error(), `"warehouse"`) {
+		t.Errorf("the message does not name both: %v", err)
+	}
+}
+
+func TestATableCreatedAgainIsAnError(t *testing.T) {
+	t.Parallel()
+	w := started(t)
+	w.db.CreateTable(orders, arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int32, Nullable: true}}, nil), "id")
+	w.mustFail(t, diag.KindConfiguration, "stream.table")
+}
+
+func TestASecondRunnerIsToldWhoHoldsTheStream(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.create(t)
+	store, err := state.Open(context.Background(), state.InSink(w.lake.Open(), "sink.lake"), state.Options{Name: "shop", Clock: w.clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Lock(context.Background(), "orders-v1", state.Holder{Run: "run-7", Host: "loader3", PID: 4711}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.run(nil)
+	if !diag.Is(err, diag.KindUnavailable) {
+		t.Fatalf("got %v", err)
+	}
+	for _, part := range []string{"run-7", "4711", "loader3", "2026-03-01T12:00:00Z", "pipectl unlock orders-v1"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("the message lacks %s: %v", part, err)
+		}
+	}
+	w.later()
+	w.mustRun(t) // the lock has expired
+}
+
+func TestConfigurationsThatExcludeEachOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.create(t)
+	w.mustFail(t, diag.KindConfiguration, "stream.start", bootstrap, func(c *stream.Config) { c.StartingPosition = "latest" })
+	w.mustFail(t, diag.KindConfiguration, "stream.bootstrap", func(c *stream.Config) { c.Bootstrap = "chunked" })
+	w.mustFail(t, diag.KindConfiguration, "stream.granularity", granular("week"))
+	if names := w.lake.TableNames(); !slices.Equal(names, []string{bronze}) || len(w.lake.Objects()) != 0 {
+		t.Errorf("something was written: %v", names)
+	}
+}
+
+func TestALostLockEndsTheRunAndSaysSo(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.create(t)
+	w.insert(1, 1)
+	tick := make(chan time.Time)
+	var store *state.Store
+	ended := make(chan struct{})
+	_, err := w.run(nil, func(c *stream.Config) {
+		var err error
+		store, err = state.Open(context.Background(), state.InSink(w.lake.Open(), "sink.lake"), state.Options{
+			Name: "shop", Clock: w.clock, After: func(time.Duration) <-chan time.Time { return tick },
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		c.State = store
+		source := c.Source
+		c.Source = waiting{source, func(ctx context.Context) error {
+			defer close(ended)
+			if err := store.Unlock(context.Background(), "orders-v1"); err != nil {
+				t.Error(err)
+			}
+			tick <- time.Time{}
+			<-ctx.Done() // the renewal found out
+			return errors.New("rpc error: the call was cancelled")
+		}}
+	})
+	<-ended
+	if list := diag.FromError(err); err == nil || list[0].Code != "state.lock_lost" || list[0].Kind != diag.KindConflict {
+		t.Errorf("got %v", err)
+	}
+	w.mustRun(t)
+}
+
+// waiting is a source that plans no batch but waits for something.
+type waiting struct {
+	plugin.Source
+	wait func(context.Context) error
+}
+
+func (s waiting) PlanBatch(ctx context.Context, _ plugin.PlanBatchRequest) (plugin.BatchPlan, error) {
+	return plugin.BatchPlan{}, s.wait(ctx)
+}
