@@ -70,7 +70,7 @@ func wireType(t sqltype.Type) (tds.Type, error) {
 var plainTypes = map[sqltype.Kind]tds.Type{sqltype.Null: tds.Int, sqltype.Bit: tds.Bit, sqltype.TinyInt: tds.TinyInt, sqltype.SmallInt: tds.SmallInt, sqltype.Int: tds.Int, sqltype.BigInt: tds.BigInt,
 	sqltype.Money: tds.Money, sqltype.SmallMoney: tds.SmallMoney, sqltype.Real: tds.Real, sqltype.Float: tds.Float, sqltype.Date: tds.Date, sqltype.SmallDateTime: tds.SmallDateTime,
 	sqltype.DateTime: tds.DateTime, sqltype.UniqueIdentifier: tds.UniqueID, sqltype.XML: tds.XML, sqltype.Text: tds.Text, sqltype.NText: tds.NText, sqltype.Image: tds.Image,
-	sqltype.RowVersion: tds.Binary(8), sqltype.HierarchyID: tds.UDT("hierarchyid"), sqltype.Geography: tds.UDT("geography"), sqltype.Geometry: tds.UDT("geometry")}
+	sqltype.RowVersion: tds.Binary(8), sqltype.Variant: tds.Variant, sqltype.HierarchyID: tds.UDT("hierarchyid"), sqltype.Geography: tds.UDT("geography"), sqltype.Geometry: tds.UDT("geometry")}
 
 // rowVersionUserType marks rowversion columns (Microsoft: [MS-TDS] COLMETADATA, UserType).
 const rowVersionUserType = 80
@@ -120,6 +120,13 @@ func writeValue(w *tds.RowWriter, v sqltype.Value, t *sqltype.Type) {
 	case sqltype.ClassString:
 		w.Text(v.Str())
 	default:
+		if t.Kind == sqltype.Variant {
+			base := v.Base()
+			if b, err := wireType(base); err == nil {
+				w.Value(tds.Typed{Type: b, Value: wireValue(v, base)})
+				return
+			}
+		}
 		w.Bytes([]byte(v.Str()))
 	}
 }
@@ -190,6 +197,10 @@ func modelType(t tds.Type) (sqltype.Type, error) {
 		return sqltype.Bin(sqltype.VarBinary, t.Size), nil
 	case tds.IDImage:
 		return sqltype.Of(sqltype.Image), nil
+	case tds.IDVariant:
+		return sqltype.Of(sqltype.Variant), nil
+	case tds.IDUDT:
+		return sqltype.MakeType(strings.ToLower(t.Name), nil)
 	}
 	return sqltype.Type{}, sqltype.Unsupported("parameters of the wire type 0x%02X", t.ID)
 }
@@ -213,6 +224,16 @@ func modelValue(v any, t sqltype.Type) (sqltype.Value, error) {
 		return sqltype.FromBytes(string(x)), nil
 	case tds.GUID:
 		return sqltype.FromGUID(x), nil
+	case tds.Typed:
+		base, err := modelType(x.Type)
+		if err != nil {
+			return sqltype.Value{}, err
+		}
+		n, err := modelValue(x.Value, base)
+		if err != nil {
+			return sqltype.Value{}, err
+		}
+		return sqltype.Convert(n, base, t, 0)
 	case time.Time:
 		if t.Kind == sqltype.DateTimeOffset {
 			return sqltype.FromTimeOffset(x), nil

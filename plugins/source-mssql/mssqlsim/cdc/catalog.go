@@ -124,6 +124,7 @@ var sysViews = map[string]view{
 	"partitions":                 sysPartitions,
 	"dm_exec_session_wait_stats": sysWaits,
 	"dm_exec_sessions":           sysSessions,
+	"dm_db_partition_stats":      sysPartitionStats,
 }
 
 var infoViews = map[string]view{"tables": infoTables}
@@ -263,6 +264,15 @@ func sysPartitions(s *Session, db *Database) *tsql.Rows {
 			index = 0
 		}
 		r.Data = append(r.Data, sqltype.Row{num(int64(o.id) << 16), num(int64(o.id)), num(index), num(1), num(n)})
+	}
+	return r
+}
+
+func sysPartitionStats(s *Session, db *Database) *tsql.Rows {
+	r := &tsql.Rows{Cols: []tsql.Column{col("object_id", integer), col("index_id", integer), col("partition_number", integer), col("row_count", bigint), col("used_page_count", bigint)}}
+	for _, row := range sysPartitions(s, db).Data {
+		n := row[4].Int()
+		r.Data = append(r.Data, sqltype.Row{row[1], row[2], num(1), num(n), num(n/50 + 1)})
 	}
 	return r
 }

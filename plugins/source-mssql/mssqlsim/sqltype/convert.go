@@ -14,6 +14,10 @@ func Convert(v Value, from, to Type, style int) (Value, error) {
 	if v.IsNull() {
 		return v, nil
 	}
+	if from.Kind == Variant && to.Kind != Variant {
+		from = v.Base()
+		v.base = Null
+	}
 	switch to.Class() {
 	case ClassNull:
 		return v, nil
@@ -34,7 +38,13 @@ func Convert(v Value, from, to Type, style int) (Value, error) {
 	case ClassGUID:
 		return toGUID(v, from)
 	case ClassOther:
-		if from.Kind == to.Kind || to.Kind == Variant {
+		switch {
+		case from.Kind == to.Kind:
+			return v, nil
+		case to.Kind == Variant && !from.LOB() && from.Kind != RowVersion && from.Class() != ClassOther:
+			v.base = from.Kind
+			return v, nil
+		case to.Kind != Variant && from.Class() == ClassBinary: // the bytes of a CLR type
 			return v, nil
 		}
 	}

@@ -24,6 +24,7 @@ const (
 type Value struct {
 	repr  repr
 	scale uint8
+	base  Kind  // of a sql_variant
 	off   int16 // minutes east of UTC, for datetimeoffset
 	n     int64
 	s     string
@@ -136,6 +137,31 @@ func (v Value) Big() *big.Int {
 		n.Neg(n)
 	}
 	return n
+}
+
+// Base gives the type of the value inside a sql_variant.
+func (v Value) Base() Type {
+	t := Type{Kind: v.base, Scale: v.scale}
+	switch t.Class() {
+	case ClassDecimal:
+		t.Prec = 38
+	case ClassString, ClassBinary:
+		t.Len, t.Scale = 8000, 0
+		switch t.Kind { // their length is not kept
+		case Char:
+			t.Kind = VarChar
+		case NChar:
+			t.Kind = NVarChar
+		case Binary:
+			t.Kind = VarBinary
+		}
+		if t.Unicode() {
+			t.Len = 4000
+		}
+	case ClassTime:
+		t.Scale = 7
+	}
+	return t
 }
 
 // Same tells whether two values are the same to the last bit, as capture compares images: text by its characters and

@@ -1,0 +1,200 @@
+package cdc
+
+import (
+	"strings"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
+)
+
+// The catalog procedures that ODBC and JDBC drivers call (Microsoft: Catalog stored procedures (Transact-SQL)).
+var catalogProcedures = map[string]procedure{
+	"sp_tables": {[]tsql.Param{may("@table_name", pattern), may("@table_owner", pattern), may("@table_qualifier", sysname), may("@table_type", sqltype.Str(sqltype.VarChar, 100)), may("@fUsePattern", bit)}, spTables},
+	"sp_columns_100": {[]tsql.Param{may("@table_name", pattern), may("@table_owner", pattern), may("@table_qualifier", sysname), may("@column_name", pattern), may("@NameScope", integer), may("@ODBCVer", integer), may("@fUsePattern", bit)},
+		spColumns100},
+	"sp_columns": {[]tsql.Param{may("@table_name", pattern), may("@table_owner", pattern), may("@table_qualifier", sysname), may("@column_name", pattern), may("@ODBCVer", integer)},
+		func(s *Session, db *Database, a args) (*tsql.Rows, error) { // without the SS_ columns of SQL Server 2008
+			r, err := spColumns100(s, db, a)
+			if err != nil {
+				return nil, err
+			}
+			r.Cols = append(r.Cols[:18:18], r.Cols[28])
+			for i, row := range r.Data {
+				r.Data[i] = append(row[:18:18], row[28])
+			}
+			return r, nil
+		}},
+	"sp_pkeys":          {[]tsql.Param{may("@table_name", sysname), may("@table_owner", sysname), may("@table_qualifier", sysname)}, spKeys},
+	"sp_statistics":     {statisticsParams, spStatistics},
+	"sp_statistics_100": {statisticsParams, spStatistics},
+}
+
+var (
+	pattern          = sqltype.Str(sqltype.NVarChar, 384)
+	statisticsParams = []tsql.Param{may("@table_name", sysname), may("@table_owner", sysname), may("@table_qualifier", sysname), may("@index_name", sysname), may("@is_unique", sqltype.Str(sqltype.Char, 1)), may("@accuracy", sqltype.Str(sqltype.Char, 1))}
+)
+
+// matches compares a name with a pattern, in which brackets or a backslash take the meaning from % and _.
+func matches(p sqltype.Value, name string) bool {
+	if p.IsNull() || p.Str() == "%" {
+		return true
+	}
+	s := strings.NewReplacer("\\_", "_", "\\%", "%", "[_]", "_", "[%]", "%").Replace(p.Str())
+	if prefix, ok := strings.CutSuffix(s, "%"); ok && !strings.Contains(prefix, "%") {
+		return strings.HasPrefix(lower(name), lower(prefix))
+	}
+	return sqltype.EqualName(s, name)
+}
+
+func spTables(s *Session, db *Database, a args) (*tsql.Rows, error) {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	r := &tsql.Rows{Cols: []tsql.Column{ncol("TABLE_QUALIFIER", sysname), ncol("TABLE_OWNER", sysname), ncol("TABLE_NAME", sysname), ncol("TABLE_TYPE", sqltype.Str(sqltype.VarChar, 32)), ncol("REMARKS", sqltype.Str(sqltype.VarChar, 254))}}
+	empty := func(name string) bool { v, ok := a[name]; return ok && !v.IsNull() && v.Str() == "" }
+	if a.str("@table_qualifier") == "%" && empty("@table_name") && empty("@table_owner") { // the databases
+		for _, d := range s.srv.databases() {
+			r.Data = append(r.Data, sqltype.Row{text(d.Name), null, null, null, null})
+		}
+		return r, nil
+	}
+	if t := a["@table_type"]; !t.IsNull() && !strings.Contains(strings.ToUpper(t.Str()), "'TABLE'") {
+		return r, nil
+	}
+	for _, o := range s.objects(db) {
+		if matches(a["@table_owner"], o.schema) && matches(a["@table_name"], o.name) {
+			r.Data = append(r.Data, sqltype.Row{text(db.Name), text(o.schema), text(o.name), text("TABLE"), null})
+		}
+	}
+	return r, nil
+}
+
+// odbcType gives DATA_TYPE, PRECISION, LENGTH, SCALE and RADIX of sp_columns.
+func odbcType(t sqltype.Type) (typ int64, prec, length int64, scale, radix sqltype.Value) {
+	n, p, sc := size(t)
+	ten, two := num(10), num(2)
+	switch t.Kind {
+	case sqltype.Bit:
+		return -7, 1, 1, null, null
+	case sqltype.TinyInt:
+		return -6, 3, 1, num(0), ten
+	case sqltype.SmallInt:
+		return 5, 5, 2, num(0), ten
+	case sqltype.Int:
+		return 4, 10, 4, num(0), ten
+	case sqltype.BigInt:
+		return -5, 19, 8, num(0), ten
+	case sqltype.Decimal:
+		return 3, p, p + 2, num(sc), ten
+	case sqltype.Numeric:
+		return 2, p, p + 2, num(sc), ten
+	case sqltype.Money, sqltype.SmallMoney:
+		return 3, p, p + 2, num(4), ten
+	case sqltype.Real:
+		return 7, 24, 4, null, two
+	case sqltype.Float:
+		return 6, 53, 8, null, two
+	case sqltype.Char:
+		return 1, n, n, null, null
+	case sqltype.VarChar:
+		return 12, max(n, 0), max(n, 0), null, null
+	case sqltype.NChar:
+		return -8, n / 2, n, null, null
+	case sqltype.NVarChar:
+		return -9, max(n, 0) / 2, max(n, 0), null, null
+	case sqltype.Text:
+		return -1, 1<<31 - 1, 1<<31 - 1, null, null
+	case sqltype.NText, sqltype.XML:
+		return -10, 1<<30 - 1, 1<<31 - 2, null, null
+	case sqltype.Binary, sqltype.RowVersion:
+		return -2, n, n, null, null
+	case sqltype.VarBinary:
+		return -3, max(n, 0), max(n, 0), null, null
+	case sqltype.Image:
+		return -4, 1<<31 - 1, 1<<31 - 1, null, null
+	case sqltype.UniqueIdentifier:
+		return -11, 36, 16, null, null
+	case sqltype.DateTime, sqltype.SmallDateTime:
+		return 11, p, 16, num(sc), null
+	case sqltype.Date, sqltype.Time, sqltype.DateTime2, sqltype.DateTimeOffset:
+		return -9, p, 2 * p, num(sc), null
+	}
+	return -150, 8000, 8000, num(0), null
+}
+
+func spColumns100(s *Session, db *Database, a args) (*tsql.Rows, error) {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	remark := sqltype.Str(sqltype.VarChar, 254)
+	r := &tsql.Rows{Cols: []tsql.Column{ncol("TABLE_QUALIFIER", sysname), ncol("TABLE_OWNER", sysname), ncol("TABLE_NAME", sysname), ncol("COLUMN_NAME", sysname), col("DATA_TYPE", small), ncol("TYPE_NAME", sysname),
+		ncol("PRECISION", integer), ncol("LENGTH", integer), ncol("SCALE", small), ncol("RADIX", small), col("NULLABLE", small), ncol("REMARKS", remark), ncol("COLUMN_DEF", sqltype.Str(sqltype.NVarChar, 4000)),
+		col("SQL_DATA_TYPE", small), ncol("SQL_DATETIME_SUB", small), ncol("CHAR_OCTET_LENGTH", integer), col("ORDINAL_POSITION", integer), ncol("IS_NULLABLE", remark), ncol("SS_IS_SPARSE", small),
+		ncol("SS_IS_COLUMN_SET", small), ncol("SS_IS_COMPUTED", small), ncol("SS_IS_IDENTITY", small), ncol("SS_UDT_CATALOG_NAME", sysname), ncol("SS_UDT_SCHEMA_NAME", sysname),
+		ncol("SS_UDT_ASSEMBLY_TYPE_NAME", sysname), ncol("SS_XML_SCHEMACOLLECTION_CATALOG_NAME", sysname), ncol("SS_XML_SCHEMACOLLECTION_SCHEMA_NAME", sysname),
+		ncol("SS_XML_SCHEMACOLLECTION_NAME", sysname), ncol("SS_DATA_TYPE", tiny)}}
+	one := func(b bool) sqltype.Value {
+		if b {
+			return num(1)
+		}
+		return num(0)
+	}
+	for _, o := range s.objects(db) {
+		if !matches(a["@table_owner"], o.schema) || !matches(a["@table_name"], o.name) {
+			continue
+		}
+		cols := o.table.describe()
+		if o.in != nil {
+			cols = o.in.changeColumns()
+		}
+		for i, c := range cols {
+			if !matches(a["@column_name"], c.Name) {
+				continue
+			}
+			typ, prec, length, scale, radix := odbcType(c.Type)
+			name, nullable, octets := c.Type.Kind.String(), "NO", null
+			if c.Nullable {
+				nullable = "YES"
+			}
+			if c.Identity {
+				name += " identity"
+			}
+			if k := c.Type.Class(); k == sqltype.ClassString || k == sqltype.ClassBinary {
+				octets = num(length)
+			}
+			r.Data = append(r.Data, sqltype.Row{text(db.Name), text(o.schema), text(o.name), text(c.Name), num(typ), text(name), num(prec), num(length), scale, radix, one(c.Nullable), null, null,
+				num(typ), null, octets, num(int64(i + 1)), text(nullable), num(0), num(0), one(c.Computed), one(c.Identity), null, null, null, null, null, null, num(38)})
+		}
+	}
+	return r, nil
+}
+
+func spKeys(s *Session, db *Database, a args) (*tsql.Rows, error) {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	r := &tsql.Rows{Cols: []tsql.Column{ncol("TABLE_QUALIFIER", sysname), ncol("TABLE_OWNER", sysname), ncol("TABLE_NAME", sysname), ncol("COLUMN_NAME", sysname), col("KEY_SEQ", small), ncol("PK_NAME", sysname)}}
+	for _, o := range s.objects(db) {
+		if o.in != nil || !matches(a["@table_owner"], o.schema) || !matches(a["@table_name"], o.name) {
+			continue
+		}
+		for i, id := range o.table.key {
+			r.Data = append(r.Data, sqltype.Row{text(db.Name), text(o.schema), text(o.name), text(o.table.byID(id).Name), num(int64(i + 1)), text(o.table.KeyName)})
+		}
+	}
+	return r, nil
+}
+
+func spStatistics(s *Session, db *Database, a args) (*tsql.Rows, error) {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	r := &tsql.Rows{Cols: []tsql.Column{ncol("TABLE_QUALIFIER", sysname), ncol("TABLE_OWNER", sysname), ncol("TABLE_NAME", sysname), ncol("NON_UNIQUE", small), ncol("INDEX_QUALIFIER", sysname), ncol("INDEX_NAME", sysname),
+		col("TYPE", small), ncol("SEQ_IN_INDEX", small), ncol("COLUMN_NAME", sysname), ncol("COLLATION", sqltype.Str(sqltype.Char, 1)), ncol("CARDINALITY", integer), ncol("PAGES", integer), ncol("FILTER_CONDITION", sqltype.Str(sqltype.VarChar, 128))}}
+	for _, o := range s.objects(db) {
+		if o.in != nil || !matches(a["@table_owner"], o.schema) || !matches(a["@table_name"], o.name) {
+			continue
+		}
+		for i, id := range o.table.key {
+			r.Data = append(r.Data, sqltype.Row{text(db.Name), text(o.schema), text(o.name), num(0), text(o.name), text(o.table.KeyName), num(1), num(int64(i + 1)), text(o.table.byID(id).Name), text("A"),
+				num(int64(o.table.rows.n)), num(int64(o.table.rows.n/50 + 1)), null})
+		}
+	}
+	return r, nil
+}
