@@ -71,29 +71,34 @@ type scenario struct {
 	options []option
 }
 
-func (s scenario) play(t testing.TB, faults func(run int) *memory.Faults) (*world, error) {
+// stage is a world right before a run.
+func (s scenario) stage(run int, lake *memory.Lake) *world {
 	w := newWorld()
-	w.create(t)
-	for i, more := range s.history {
+	for _, more := range s.history[:run+1] {
 		more(w)
-		f := faults(i)
-		_, err := w.run(f, s.options...)
-		for tries := 0; f != nil && f.Dead(); tries++ {
-			if err == nil && tries == 0 {
-				// The run had nothing left to do but to release its lock.
-				break
-			}
-			w.later()
-			if _, err = w.run(nil, s.options...); err == nil || tries > 3 {
-				break
-			}
-		}
-		if err != nil {
-			return w, err
-		}
 		w.later()
 	}
-	return w, nil
+	w.lake = lake.Clone()
+	return w
+}
+
+// crash carries a run out that is killed at a point, and then what repairs it.
+func (s scenario) crash(w *world, point int) error {
+	faults := &memory.Faults{}
+	faults.KillAt(point)
+	_, err := w.run(faults, s.options...)
+	if err == nil || !faults.Dead() {
+		return fmt.Errorf("the kill did not end the run: %v", err)
+	}
+	w.later()
+	_, err = w.run(nil, s.options...)
+	return err
+}
+
+func newLake(t testing.TB) *memory.Lake {
+	w := newWorld()
+	w.create(t)
+	return w.lake
 }
 
 func scenarios() []scenario {
@@ -127,25 +132,19 @@ func TestEveryCrash(t *testing.T) {
 	for _, sc := range scenarios() {
 		t.Run(sc.name, func(t *testing.T) {
 			t.Parallel()
-			counted := make([]*memory.Faults, len(sc.history))
-			calm, err := sc.play(t, func(i int) *memory.Faults { counted[i] = &memory.Faults{}; return counted[i] })
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := calm.outcome()
+			lake := newLake(t)
 			tried := 0
-			for run, f := range counted {
-				points := f.Points()
+			for run := range sc.history {
+				calm, count := sc.stage(run, lake), &memory.Faults{}
+				if _, err := calm.run(count, sc.options...); err != nil {
+					t.Fatal(err)
+				}
+				want := calm.outcome()
+				points := count.Points()
 				for k := range points {
 					tried++
-					w, err := sc.play(t, func(i int) *memory.Faults {
-						if i != run {
-							return nil
-						}
-						kill := &memory.Faults{}
-						kill.KillAt(k + 1)
-						return kill
-					})
+					w := sc.stage(run, lake)
+					err := sc.crash(w, k+1)
 					if err == nil {
 						err = w.outcome().compare(want)
 					}
@@ -156,6 +155,7 @@ func TestEveryCrash(t *testing.T) {
 						t.Fatalf("killed in run %d %s (point %d of %d): %v", run, points[k], k+1, len(points), err)
 					}
 				}
+				lake = calm.lake // the next run begins where this one ended
 			}
 			t.Logf("%d crashes", tried)
 		})
