@@ -14,6 +14,7 @@ import (
 	goplugin "github.com/hashicorp/go-plugin"
 	gorunner "github.com/hashicorp/go-plugin/runner"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plugin/wire"
@@ -26,8 +27,9 @@ type process struct {
 	runner *runner
 	wire   *wire.Client
 	tail   *tail
-	// services waits for the goroutine that serves this process.
-	services sync.WaitGroup
+	// services is what the host serves to this process, serving waits for it.
+	services *grpc.Server
+	serving  sync.WaitGroup
 
 	mu sync.Mutex
 	// reason is why the host ended the process, "" when it ended by itself.
@@ -44,13 +46,14 @@ func (h *Host) start(ctx context.Context, spec Spec) (*process, error) {
 	}
 	logger := maskedLogger{Logger: h.options.Logger.Named(spec.Name), mask: h.mask}
 	p := &process{name: spec.Name, tail: newTail(h.mask)}
+	plugged := &adapter{host: h, process: p}
 	printed := func(stream string) *lineWriter {
 		return &lineWriter{line: func(line string) { logger.Info(line, "stream", stream) }}
 	}
 	cmd.Env = append(environment(h.options.Environ(), spec.PassEnv), wire.LogLevelVariable+"="+levelName(logger))
-	p.client = goplugin.NewClient(&goplugin.ClientConfig{
+	plugged.config = &goplugin.ClientConfig{
 		HandshakeConfig:  wire.Handshake(),
-		VersionedPlugins: map[int]goplugin.PluginSet{wire.ProtocolVersion: {wire.PluginName: &adapter{host: h, process: p}}},
+		VersionedPlugins: map[int]goplugin.PluginSet{wire.ProtocolVersion: {wire.PluginName: plugged}},
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
 		// go-plugin fills a command with its own variables; ours has the rest.
 		RunnerFunc: func(_ hclog.Logger, filled *exec.Cmd, _ string) (gorunner.Runner, error) {
@@ -78,7 +81,8 @@ func (h *Host) start(ctx context.Context, spec Spec) (*process, error) {
 		Stderr:          p.tail,
 		SyncStdout:      printed("stdout"),
 		SyncStderr:      printed("stderr"),
-	})
+	}
+	p.client = goplugin.NewClient(plugged.config)
 	var raw any
 	connected := make(chan error, 1)
 	go func() {
@@ -224,7 +228,10 @@ func (p *process) stop(grace time.Duration) {
 		p.kill("it did not end when asked")
 		<-done
 	}
-	p.services.Wait()
+	if p.services != nil {
+		p.services.Stop()
+	}
+	p.serving.Wait()
 }
 
 // adapter is go-plugin's view of a process.
@@ -232,6 +239,7 @@ type adapter struct {
 	goplugin.NetRPCUnsupportedPlugin
 	host    *Host
 	process *process
+	config  *goplugin.ClientConfig
 }
 
 // GRPCServer is the plugin's side and not served by a host.
@@ -241,12 +249,23 @@ func (a *adapter) GRPCServer(*goplugin.GRPCBroker, *grpc.Server) error {
 
 // GRPCClient serves the host's services to the process and returns its client.
 func (a *adapter) GRPCClient(_ context.Context, broker *goplugin.GRPCBroker, conn *grpc.ClientConn) (any, error) {
-	a.process.services.Go(func() {
-		broker.AcceptAndServe(wire.HostBrokerID, func(options []grpc.ServerOption) *grpc.Server {
-			s := grpc.NewServer(append(options, wire.ServerOptions()...)...)
-			wire.RegisterHost(s, a.host.grants)
-			return s
-		})
+	options := wire.ServerOptions()
+	if a.config.TLSConfig != nil { // made by go-plugin, with AutoMTLS
+		options = append(options, grpc.Creds(credentials.NewTLS(a.config.TLSConfig)))
+	}
+	server := grpc.NewServer(options...)
+	wire.RegisterHost(server, a.host.grants)
+	a.process.services = server
+	a.process.serving.Go(func() {
+		// The announcement fails only when the process goes at once; a plugin
+		// without it says so at the first step that needs the host.
+		lis, err := broker.Accept(wire.HostBrokerID)
+		if err == nil {
+			err = server.Serve(lis)
+		}
+		if err != nil && !errors.Is(err, grpc.ErrServerStopped) {
+			a.config.Logger.Debug("serving a plugin ended", "error", err)
+		}
 	})
 	return wire.NewClient(conn, a.host.grants), nil
 }
