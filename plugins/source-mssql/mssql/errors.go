@@ -79,8 +79,12 @@ func sqlNumber(err error) int32 {
 	return 0
 }
 
-// cancelled reports whether err only says that the caller gave up.
-func cancelled(err error) bool { return errors.Is(err, context.Canceled) }
+// cancelled reports whether err only says that the caller gave up, or ran out
+// of its own time.
+func cancelled(err error) bool {
+	var connecting *connectError
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) && !errors.As(err, &connecting)
+}
 
 // transient reports whether trying again on a new connection may help.
 func transient(err error) bool {

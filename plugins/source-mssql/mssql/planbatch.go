@@ -82,7 +82,6 @@ func (b *batch) plan(ctx context.Context, c *conn) (plugin.BatchPlan, error) {
 	if b.shape, err = b.session.shape(b.state, b.instances, b.cfg); err != nil {
 		return plugin.BatchPlan{}, err
 	}
-	b.state.check(b.instances[0].name)
 	if b.clock, err = b.clocks.get(ctx, c); err != nil {
 		return plugin.BatchPlan{}, err
 	}
@@ -267,7 +266,7 @@ func (b *batch) checkFirstRead(ci captured) error {
 			what = append(what, "changed types: "+strings.Join(unfit, ", "))
 		}
 		d := diag.Errorf(diag.KindSchemaChanged, codeSchemaChanged, "It starts at "+ci.start.String()+" and has "+strings.Join(what, "; ")+". Start again: the structure is then read anew, and the stream goes on exactly there.",
-			"The newer capture instance %s does not fit the rows read so far", ci.name)
+			"The capture instance %s does not fit the structure that this stream reads", ci.name)
 		d.Data = map[string]string{"capture_instance": ci.name, "start_lsn": ci.start.String()}
 		return d.Err()
 	}

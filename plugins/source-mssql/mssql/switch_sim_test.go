@@ -213,3 +213,44 @@ func TestADisabledInstanceIsToldFromADeniedOne(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// Cleanup moves the newer instance's start up; what is below it is then read
+// from the older one while that exists.
+func TestCleanupThatMovedTheNewerInstancesStart(t *testing.T) {
+	t.Parallel()
+	db := newDatabase(t)
+	orders(t, db)
+	ids := insert(t, db, 1)
+	must(t, db.EnableTable("dbo.orders", mssqlsim.Capture{Name: "dbo_orders_v2"}))
+	ids = append(ids, insert(t, db, 2, 3, 4)...)
+	cleanup(t, db, "dbo_orders_v2", ids[2])
+	s := open(t, db, nil)
+	tab := table()
+	lines, _, _ := readOn(t, s, tab, start(t, s, tab, "earliest"))
+	equal(t, instancesOf(lines), []string{"dbo_orders 1|order 1|1.50", "dbo_orders 2|order 2|1.50", "dbo_orders_v2 3|order 3|1.50", "dbo_orders_v2 4|order 4|1.50"})
+}
+
+func TestSkippingToANewerInstanceStillChecksIt(t *testing.T) {
+	t.Parallel()
+	db := newDatabase(t)
+	orders(t, db)
+	insert(t, db, 1)
+	s := open(t, db, nil)
+	tab := table()
+	_, _, at := readOn(t, s, tab, start(t, s, tab, "earliest"))
+	insert(t, db, 2)
+	must(t, db.AddColumn("dbo.orders", mssqlsim.Column{Name: "region", Type: "varchar(8)", Nullable: true}))
+	must(t, db.EnableTable("dbo.orders", mssqlsim.Capture{Name: "dbo_orders_v2"}))
+	must(t, db.DropInstance("dbo_orders"))
+	commit(t, db, func(tx *mssqlsim.Tx) error { return tx.Insert("dbo.orders", 3, "three", "3", "north") })
+	to := latest(t, s, tab, at)
+	_, err := s.PlanBatch(ctx, plugin.PlanBatchRequest{Table: tab, Start: at, End: to, SkipLost: true})
+	wantDiag(t, err, diag.KindSchemaChanged, codeSchemaChanged, "region")
+	b, err := open(t, db, nil).PlanBatch(ctx, plugin.PlanBatchRequest{Table: tab, Start: at, End: to, SkipLost: true})
+	must(t, err)
+	if len(b.Events) != 1 || b.Events[0].Name != eventSkipped || b.Events[0].LostFrom == nil || *b.Events[0].LostFrom != at.CommitMicros {
+		t.Errorf("%+v", b.Events)
+	}
+	lines, _ := readRanges(t, s, tab, b)
+	equal(t, instancesOf(lines), []string{"dbo_orders_v2 3|three|3.00|north"})
+}
