@@ -20,6 +20,9 @@ type Saved struct {
 	Files []SavedFile `json:"files"`
 	// Variables are the given ones that are not sensitive, as HCL expressions.
 	Variables map[string]string `json:"variables"`
+	// Targets and Exclude are the choice of steps.
+	Targets []string `json:"targets,omitempty"`
+	Exclude []string `json:"exclude,omitempty"`
 	// Conditions must hold when the plan is made anew.
 	Conditions []Condition `json:"conditions"`
 	// Plan is the JSON form, for display.

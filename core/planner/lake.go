@@ -42,6 +42,8 @@ type LakeOptions struct {
 	Clock func() time.Time
 	// Warn hears warnings of the ledger; nil drops them.
 	Warn func(diag.Diagnostic)
+	// Gone reports whether the holder of a lock is known to have died; nil = never.
+	Gone func(state.Holder) bool
 }
 
 // OpenLake opens the session of a sink, its state and its ledger. It changes
@@ -56,7 +58,7 @@ func OpenLake(ctx context.Context, cfg *model.Config, sink *model.Sink, plugins 
 	if cfg.StatePath != "" {
 		objects = state.InDirectory(cfg.StatePath)
 	}
-	lake.State, err = state.Open(ctx, objects, state.Options{Name: cfg.Name, Environment: cfg.Environment, Clock: opts.Clock})
+	lake.State, err = state.Open(ctx, objects, state.Options{Name: cfg.Name, Environment: cfg.Environment, Clock: opts.Clock, Gone: opts.Gone})
 	if err != nil {
 		return nil, err
 	}

@@ -187,7 +187,7 @@ func (p *planning) inspectSources(ctx context.Context) error {
 		if req.Since == nil {
 			req.Since = map[string]plugin.Position{}
 		}
-		log, err := newestLog(ctx, lake.State.Stream(s.AppID))
+		log, err := NewestLog(ctx, lake.State.Stream(s.AppID))
 		if err != nil {
 			p.broken[s.Addr] = s.Origin.Locate(s.Addr, diag.FromError(err))
 			continue
@@ -196,7 +196,7 @@ func (p *planning) inspectSources(ctx context.Context) error {
 		source := SourceTable(table, s)
 		req.Tables = append(req.Tables, source)
 		if log.Newest >= 0 {
-			req.Since[source.Address] = committedEnd(log)
+			req.Since[source.Address] = CommittedEnd(log)
 		}
 		requests[table.Source] = req
 	}

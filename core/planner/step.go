@@ -24,8 +24,8 @@ func SourceTable(t *model.Table, s *model.Stream) plugin.SourceTable {
 	return out
 }
 
-// newestLog loads the log of a stream's live generation.
-func newestLog(ctx context.Context, s *state.Stream) (state.Log, error) {
+// NewestLog loads the log of a stream's live generation.
+func NewestLog(ctx context.Context, s *state.Stream) (state.Log, error) {
 	generation, err := s.Generation(ctx)
 	if err != nil {
 		return state.Log{Newest: -1, Committed: -1}, err
@@ -33,9 +33,9 @@ func newestLog(ctx context.Context, s *state.Stream) (state.Log, error) {
 	return s.Checkpoint(generation.Number).Load(ctx)
 }
 
-// committedEnd is the position that a stream has reached: a batch without its
+// CommittedEnd is the position that a stream has reached: a batch without its
 // commit is carried out again, so it counts from its start.
-func committedEnd(log state.Log) plugin.Position {
+func CommittedEnd(log state.Log) plugin.Position {
 	if log.Committed == log.Newest {
 		return log.Offset.End
 	}

@@ -144,7 +144,7 @@ func (p *planning) describeSnapshot(info plugin.TableInfo, step *plan.Step) {
 // describeChanges says how much waits and how close the position is to being
 // purged; changes needed next that are purged already are an error.
 func (p *planning) describeChanges(s *model.Stream, info plugin.TableInfo, log state.Log, step *plan.Step) {
-	at := committedEnd(log)
+	at := CommittedEnd(log)
 	switch {
 	case log.Committed < log.Newest:
 		step.Pending = true

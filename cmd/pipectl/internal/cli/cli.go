@@ -1,0 +1,507 @@
+// Package cli turns command lines into structs, one per command. It checks what
+// can be checked without a configuration, and does nothing else.
+package cli
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/schema"
+)
+
+// Common are the arguments of every command that reads a configuration.
+type Common struct {
+	// Path is the folder or file of the configuration; "." when left out.
+	Path string
+	// Vars and VarFiles give values to variables.
+	Vars, VarFiles []string
+	JSON           bool
+	// Verbose shows the log lines of plugins.
+	Verbose bool
+	// Memory bounds the buffers of each plugin session in bytes; 0 = the
+	// plugins' own bounds.
+	Memory int64
+}
+
+// Selection chooses steps.
+type Selection struct {
+	// Targets and Exclude are addresses or names of declared tables.
+	Targets, Exclude []string
+}
+
+// ErrHelp is returned when help was asked for and printed.
+var ErrHelp = flag.ErrHelp
+
+// UsageError is a command line that cannot be understood.
+type UsageError struct {
+	Command string
+	Problem string
+}
+
+// Error says what is wrong and where to look.
+func (e *UsageError) Error() string {
+	if e.Command == "" {
+		return e.Problem + "\nRun pipectl help for the commands."
+	}
+	return fmt.Sprintf("%s\nRun pipectl help %s for its arguments.", e.Problem, e.Command)
+}
+
+// set is a flag set that reports instead of printing.
+type set struct {
+	*flag.FlagSet
+	command Command
+}
+
+func newSet(c Command) *set {
+	s := &set{FlagSet: flag.NewFlagSet(c.Name, flag.ContinueOnError), command: c}
+	s.SetOutput(io.Discard)
+	s.Usage = func() {}
+	return s
+}
+
+// parse reads flags and positional arguments in any order.
+func (s *set) parse(args []string) ([]string, error) {
+	var rest []string
+	for len(args) > 0 {
+		if err := s.Parse(args); err != nil {
+			if errors.Is(err, flag.ErrHelp) {
+				return nil, ErrHelp
+			}
+			return nil, &UsageError{s.command.Name, strings.Replace(err.Error(), "flag provided but not defined: ", "There is no flag ", 1)}
+		}
+		args = s.Args()
+		if len(args) > 0 {
+			rest = append(rest, args[0])
+			args = args[1:]
+		}
+	}
+	return rest, nil
+}
+
+func (s *set) usage(format string, args ...any) error {
+	return &UsageError{s.command.Name, fmt.Sprintf(format, args...)}
+}
+
+// list is a flag that may be given several times, or with commas.
+type list struct {
+	values *[]string
+	commas bool
+}
+
+func (l list) String() string { return "" }
+
+func (l list) Set(text string) error {
+	if !l.commas {
+		*l.values = append(*l.values, text)
+		return nil
+	}
+	for _, part := range strings.Split(text, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			*l.values = append(*l.values, part)
+		}
+	}
+	return nil
+}
+
+func (s *set) common(c *Common) {
+	s.Var(list{values: &c.Vars}, "var", "NAME=VALUE of a variable; may be given several times")
+	s.Var(list{values: &c.VarFiles}, "var-file", "file with values of variables; may be given several times")
+	s.BoolVar(&c.JSON, "json", false, "write JSON")
+	s.BoolVar(&c.Verbose, "v", false, "show what plugins log")
+}
+
+// memory adds the budget of plugins.
+func (s *set) memory(c *Common) {
+	s.Func("memory", "budget of each plugin for buffers: 64MiB (default: the plugins' own)", func(text string) error {
+		n, err := schema.ParseSize(text)
+		if err == nil && n < 16<<20 {
+			err = errors.New("the least is 16MiB")
+		}
+		c.Memory = n
+		return err
+	})
+}
+
+func (s *set) selection(c *Selection) {
+	s.Var(list{values: &c.Targets, commas: true}, "target", "only these addresses or tables, separated by commas")
+	s.Var(list{values: &c.Exclude, commas: true}, "exclude", "not these addresses or tables")
+}
+
+// path takes the one optional positional argument.
+func (s *set) path(c *Common, rest []string) error {
+	switch len(rest) {
+	case 0:
+		c.Path = "."
+	case 1:
+		c.Path = rest[0]
+	default:
+		return s.usage("One configuration is wanted, a folder or a file, and there are %d: %s.", len(rest), strings.Join(rest, ", "))
+	}
+	return nil
+}
+
+// address splits the first positional argument, which names a thing of the
+// configuration, from the path.
+func (s *set) address(c *Common, rest []string, example string) (string, error) {
+	if len(rest) == 0 {
+		return "", s.usage("An address is wanted, for example %s.", example)
+	}
+	return rest[0], s.path(c, rest[1:])
+}
+
+// LooksLikeAddress reports whether text has the form of an address or of a
+// dotted table name, so that the commands which take several can tell them
+// from the path of a configuration.
+func LooksLikeAddress(text string) bool {
+	if _, err := addr.Parse(text); err == nil {
+		return true
+	}
+	if strings.ContainsAny(text, `/\`) || strings.HasSuffix(text, ".hcl") || strings.HasPrefix(text, ".") {
+		return false
+	}
+	return strings.Contains(text, ".")
+}
+
+// Plan is `pipectl plan`.
+type Plan struct {
+	Common
+	Selection
+	Out              string
+	DetailedExitCode bool
+}
+
+// ParsePlan reads the arguments of plan.
+func ParsePlan(args []string) (Plan, error) {
+	var p Plan
+	s := newSet(commandNamed("plan"))
+	s.common(&p.Common)
+	s.selection(&p.Selection)
+	s.StringVar(&p.Out, "out", "", "save the plan to a file, for apply")
+	s.BoolVar(&p.DetailedExitCode, "detailed-exitcode", false, "exit 2 when a table would be created, changed or rebuilt, or a decision is pending")
+	rest, err := s.parse(args)
+	if err != nil {
+		return p, err
+	}
+	return p, s.path(&p.Common, rest)
+}
+
+// Apply is `pipectl apply`; Path may be a saved plan.
+type Apply struct {
+	Common
+	Selection
+	Yes        bool
+	TablesOnly bool
+	TakeOver   []string
+	Jobs       int
+	Grace      time.Duration
+}
+
+// ParseApply reads the arguments of apply.
+func ParseApply(args []string) (Apply, error) {
+	var a Apply
+	s := newSet(commandNamed("apply"))
+	s.common(&a.Common)
+	s.selection(&a.Selection)
+	s.memory(&a.Common)
+	s.BoolVar(&a.Yes, "yes", false, "do not ask")
+	s.BoolVar(&a.TablesOnly, "tables-only", false, "create and change tables and accept the steps, do no work")
+	s.Var(list{values: &a.TakeOver, commas: true}, "take-over", "addresses whose tables are taken over from another configuration")
+	s.IntVar(&a.Jobs, "jobs", 0, "steps that run at once (default 4)")
+	s.DurationVar(&a.Grace, "grace", DefaultGrace, "how long a first signal waits for running silvers and checks")
+	rest, err := s.parse(args)
+	if err != nil {
+		return a, err
+	}
+	return a, s.path(&a.Common, rest)
+}
+
+// DefaultGrace is below the 30 s that orchestrators usually give.
+const DefaultGrace = 25 * time.Second
+
+// Run is `pipectl run` and `pipectl check`.
+type Run struct {
+	Common
+	Selection
+	Watch bool
+	Poll  time.Duration
+	Jobs  int
+	Grace time.Duration
+}
+
+// ParseRun reads the arguments of run.
+func ParseRun(args []string) (Run, error) {
+	var r Run
+	s := newSet(commandNamed("run"))
+	s.common(&r.Common)
+	s.selection(&r.Selection)
+	s.memory(&r.Common)
+	s.BoolVar(&r.Watch, "watch", false, "keep streams and silvers at the head until interrupted; checks do not run")
+	s.DurationVar(&r.Poll, "poll", time.Second, "pause between two looks of an idle watch")
+	s.IntVar(&r.Jobs, "jobs", 0, "steps that run at once (default 4)")
+	s.DurationVar(&r.Grace, "grace", DefaultGrace, "how long a first signal waits for running silvers and checks")
+	rest, err := s.parse(args)
+	if err != nil {
+		return r, err
+	}
+	if r.Poll < 10*time.Millisecond {
+		return r, s.usage("-poll %s is too short; the least is 10ms.", r.Poll)
+	}
+	return r, s.path(&r.Common, rest)
+}
+
+// ParseCheck reads the arguments of check.
+func ParseCheck(args []string) (Run, error) {
+	var r Run
+	s := newSet(commandNamed("check"))
+	s.common(&r.Common)
+	s.selection(&r.Selection)
+	s.memory(&r.Common)
+	s.IntVar(&r.Jobs, "jobs", 0, "checks that run at once (default 4)")
+	s.DurationVar(&r.Grace, "grace", DefaultGrace, "how long a first signal waits for running checks")
+	rest, err := s.parse(args)
+	if err != nil {
+		return r, err
+	}
+	return r, s.path(&r.Common, rest)
+}
+
+// Plain is a command with nothing but the common arguments: validate, status,
+// graph.
+type Plain struct {
+	Common
+	Selection
+}
+
+// ParsePlain reads the arguments of validate, status and graph.
+func ParsePlain(name string, args []string) (Plain, error) {
+	var p Plain
+	s := newSet(commandNamed(name))
+	s.common(&p.Common)
+	if name == "status" {
+		s.selection(&p.Selection)
+	}
+	rest, err := s.parse(args)
+	if err != nil {
+		return p, err
+	}
+	return p, s.path(&p.Common, rest)
+}
+
+// Format is `pipectl fmt`.
+type Format struct {
+	Paths       []string
+	Check, Diff bool
+}
+
+// ParseFormat reads the arguments of fmt.
+func ParseFormat(args []string) (Format, error) {
+	var f Format
+	s := newSet(commandNamed("fmt"))
+	s.BoolVar(&f.Check, "check", false, "change nothing; exit 1 when a file would change")
+	s.BoolVar(&f.Diff, "diff", false, "show what changes")
+	rest, err := s.parse(args)
+	f.Paths = rest
+	if len(f.Paths) == 0 {
+		f.Paths = []string{"."}
+	}
+	return f, err
+}
+
+// Final is `pipectl final`.
+type Final struct {
+	Common
+	Names []string
+	Tags  []string
+	Until time.Time
+	Pin   bool
+}
+
+// ParseFinal reads the arguments of final.
+func ParseFinal(args []string) (Final, error) {
+	var f Final
+	var until string
+	s := newSet(commandNamed("final"))
+	s.common(&f.Common)
+	s.StringVar(&until, "until", "", "end of the period, with a zone: 2026-10-01T14:00:00Z")
+	s.Var(list{values: &f.Tags, commas: true}, "tag", "all streams and silvers with one of these tags")
+	s.BoolVar(&f.Pin, "pin", false, "print the versions of the tables to read")
+	rest, err := s.parse(args)
+	if err != nil {
+		return f, err
+	}
+	var paths []string
+	for _, arg := range rest {
+		if LooksLikeAddress(arg) {
+			f.Names = append(f.Names, arg)
+		} else {
+			paths = append(paths, arg)
+		}
+	}
+	if len(f.Names) == 0 && len(f.Tags) == 0 {
+		return f, s.usage("Name the tables to ask for, for example silver.orders, or a -tag.")
+	}
+	if until == "" {
+		return f, s.usage("-until is wanted: the end of the period, for example -until 2026-10-01T14:00:00Z.")
+	}
+	if f.Until, err = time.Parse(time.RFC3339, until); err != nil {
+		return f, s.usage("-until %q is no time with a zone. Write it as 2026-10-01T14:00:00Z or 2026-10-01T14:00:00+02:00.", until)
+	}
+	f.Until = f.Until.UTC()
+	return f, s.path(&f.Common, paths)
+}
+
+// Show is `pipectl show`.
+type Show struct {
+	Common
+	Name string
+}
+
+// ParseShow reads the arguments of show.
+func ParseShow(args []string) (Show, error) {
+	var sh Show
+	s := newSet(commandNamed("show"))
+	s.common(&sh.Common)
+	rest, err := s.parse(args)
+	if err != nil {
+		return sh, err
+	}
+	sh.Name, err = s.address(&sh.Common, rest, "stream.orders")
+	return sh, err
+}
+
+// Unlock is `pipectl unlock`.
+type Unlock struct {
+	Common
+	Name string
+}
+
+// ParseUnlock reads the arguments of unlock.
+func ParseUnlock(args []string) (Unlock, error) {
+	var u Unlock
+	s := newSet(commandNamed("unlock"))
+	s.common(&u.Common)
+	rest, err := s.parse(args)
+	if err != nil {
+		return u, err
+	}
+	u.Name, err = s.address(&u.Common, rest, "bronze.orders")
+	return u, err
+}
+
+// Tail is `pipectl tail`.
+type Tail struct {
+	Common
+	Name string
+	From string
+	Max  int64
+}
+
+// ParseTail reads the arguments of tail.
+func ParseTail(args []string) (Tail, error) {
+	var t Tail
+	s := newSet(commandNamed("tail"))
+	s.common(&t.Common)
+	s.StringVar(&t.From, "from", "earliest", "earliest, latest or a position (exclusive)")
+	s.Int64Var(&t.Max, "max", 100, "rows at most; 0 = all")
+	rest, err := s.parse(args)
+	if err != nil {
+		return t, err
+	}
+	if t.Max < 0 {
+		return t, s.usage("-max %d is negative.", t.Max)
+	}
+	t.Name, err = s.address(&t.Common, rest, "stream.orders")
+	return t, err
+}
+
+// Table is `pipectl table`.
+type Table struct {
+	// Verb is rows, describe or history.
+	Verb    string
+	Path    string
+	Version int64
+	JSON    bool
+	Max     int64
+}
+
+// ParseTable reads the arguments of table.
+func ParseTable(args []string) (Table, error) {
+	var t Table
+	s := newSet(commandNamed("table"))
+	s.Int64Var(&t.Version, "version", -1, "version to read (default: the newest)")
+	s.BoolVar(&t.JSON, "json", false, "write JSON, one object a line")
+	s.Int64Var(&t.Max, "max", 0, "rows or commits at most; 0 = all")
+	rest, err := s.parse(args)
+	if err != nil {
+		return t, err
+	}
+	verbs := []string{"rows", "describe", "history"}
+	if len(rest) != 2 || !slices.Contains(verbs, rest[0]) {
+		return t, s.usage("Wanted: pipectl table rows|describe|history PATH.")
+	}
+	if t.Max < 0 {
+		return t, s.usage("-max %d is negative.", t.Max)
+	}
+	t.Verb, t.Path = rest[0], rest[1]
+	return t, nil
+}
+
+// Plugins is `pipectl plugins`.
+type Plugins struct {
+	Common
+	// Verb is list or lock.
+	Verb string
+}
+
+// ParsePlugins reads the arguments of plugins.
+func ParsePlugins(args []string) (Plugins, error) {
+	var p Plugins
+	s := newSet(commandNamed("plugins"))
+	s.common(&p.Common)
+	rest, err := s.parse(args)
+	if err != nil {
+		return p, err
+	}
+	if len(rest) == 0 || rest[0] != "lock" && rest[0] != "list" {
+		return p, s.usage("Wanted: pipectl plugins list|lock [PATH].")
+	}
+	p.Verb = rest[0]
+	return p, s.path(&p.Common, rest[1:])
+}
+
+// Demo is `pipectl demo`.
+type Demo struct {
+	Dir   string
+	Watch bool
+	Rate  int
+	Rows  int
+}
+
+// ParseDemo reads the arguments of demo.
+func ParseDemo(args []string) (Demo, error) {
+	var d Demo
+	s := newSet(commandNamed("demo"))
+	s.StringVar(&d.Dir, "dir", "", "where everything goes (default: a new folder below the system's temporary one)")
+	s.BoolVar(&d.Watch, "watch", false, "go on until interrupted")
+	s.IntVar(&d.Rate, "rate", 200, "changes per second of the live workload; 0 = none")
+	s.IntVar(&d.Rows, "rows", 200_000, "orders to begin with")
+	rest, err := s.parse(args)
+	if err != nil {
+		return d, err
+	}
+	switch {
+	case len(rest) > 0:
+		return d, s.usage("demo takes no argument %q.", rest[0])
+	case d.Rate < 0 || d.Rate > 50_000:
+		return d, s.usage("-rate %d is not between 0 and 50000.", d.Rate)
+	case d.Rows < 100 || d.Rows > 50_000_000:
+		return d, s.usage("-rows %d is not between 100 and 50000000.", d.Rows)
+	}
+	return d, nil
+}

@@ -1,0 +1,74 @@
+package cli_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pipectl/pipectl/cmd/pipectl/internal/cli"
+)
+
+func TestFlagsAndPathInAnyOrder(t *testing.T) {
+	t.Parallel()
+	p, err := cli.ParsePlan([]string{"shop", "-json", "-target", "stream.orders,silver.orders", "-target=check.orders", "-var", "a=b,c"})
+	if err != nil || p.Path != "shop" || !p.JSON || strings.Join(p.Targets, " ") != "stream.orders silver.orders check.orders" || p.Vars[0] != "a=b,c" {
+		t.Fatalf("%+v %v", p, err)
+	}
+	if p, err := cli.ParsePlan(nil); err != nil || p.Path != "." {
+		t.Fatalf("%+v %v", p, err)
+	}
+}
+
+func TestFinalTellsNamesFromThePath(t *testing.T) {
+	t.Parallel()
+	f, err := cli.ParseFinal([]string{"silver.orders", `silver.erp["eu"]`, "bronze.orders", "shop.hcl", "-until", "2026-10-01T14:00:00+02:00", "-pin"})
+	want := time.Date(2026, 10, 1, 12, 0, 0, 0, time.UTC)
+	if err != nil || len(f.Names) != 3 || f.Path != "shop.hcl" || !f.Until.Equal(want) || !f.Pin {
+		t.Fatalf("%+v %v", f, err)
+	}
+}
+
+func TestUsageErrorsSayWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		parse func() error
+		says  string
+	}{
+		"unknown flag":        {func() error { _, err := cli.ParsePlan([]string{"-nope"}); return err }, "There is no flag -nope"},
+		"two paths":           {func() error { _, err := cli.ParsePlan([]string{"a", "b"}); return err }, "there are 2: a, b"},
+		"no address":          {func() error { _, err := cli.ParseShow(nil); return err }, "An address is wanted"},
+		"final without until": {func() error { _, err := cli.ParseFinal([]string{"silver.orders"}); return err }, "-until is wanted"},
+		"time without a zone": {func() error {
+			_, err := cli.ParseFinal([]string{"silver.orders", "-until", "2026-10-01T14:00:00"})
+			return err
+		}, "is no time with a zone"},
+		"final of nothing": {func() error { _, err := cli.ParseFinal([]string{"-until", "2026-10-01T14:00:00Z"}); return err }, "Name the tables"},
+		"poll too short":   {func() error { _, err := cli.ParseRun([]string{"-poll", "1ms"}); return err }, "too short"},
+		"table verb":       {func() error { _, err := cli.ParseTable([]string{"show", "x"}); return err }, "rows|describe|history"},
+		"plugins verb":     {func() error { _, err := cli.ParsePlugins([]string{"shop"}); return err }, "list|lock"},
+		"demo rate":        {func() error { _, err := cli.ParseDemo([]string{"-rate", "-1"}); return err }, "between 0 and 50000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var usage *cli.UsageError
+			if err := tc.parse(); !errors.As(err, &usage) || !strings.Contains(err.Error(), tc.says) {
+				t.Fatalf("%v", err)
+			}
+		})
+	}
+}
+
+// Help names exactly the flags that the parsers know.
+func TestHelpNamesEveryFlag(t *testing.T) {
+	t.Parallel()
+	for _, c := range cli.Commands() {
+		text, ok := cli.Help(c.Name)
+		if !ok || !strings.Contains(text, c.Short) {
+			t.Errorf("no help of %s", c.Name)
+		}
+	}
+	if _, ok := cli.Help("nope"); ok {
+		t.Error("help of a command that is none")
+	}
+}

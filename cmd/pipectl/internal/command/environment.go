@@ -1,0 +1,96 @@
+// Package command is what each command does: it loads a configuration, starts
+// the plugins, calls the core and hands the result to a view. Each command
+// returns an exit code; everything for the user goes through the view.
+package command
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"github.com/pipectl/pipectl/cmd/pipectl/internal/cli"
+	"github.com/pipectl/pipectl/cmd/pipectl/internal/exit"
+	"github.com/pipectl/pipectl/cmd/pipectl/internal/view"
+	"github.com/pipectl/pipectl/core/diag"
+)
+
+// Environment is what commands take from the world.
+type Environment struct {
+	Streams *view.Streams
+	Stdin   io.Reader
+	// Interactive tells that a person can answer a question.
+	Interactive bool
+	// Lookup is os.LookupEnv.
+	Lookup func(string) (string, bool)
+	Clock  func() time.Time
+	// Signals are SIGINT and SIGTERM.
+	Signals <-chan os.Signal
+}
+
+// fail shows an error and returns its code.
+func (e *Environment) fail(err error, excerpt view.Excerpt) int {
+	if errors.Is(err, cli.ErrHelp) {
+		return exit.Done
+	}
+	var usage *cli.UsageError
+	if errors.As(err, &usage) {
+		e.Streams.Diagnostics(diag.List{diag.Errorf(diag.KindConfiguration, "usage", "", "%s", usage.Error())}, nil)
+		return exit.Configuration
+	}
+	list := diag.FromError(err)
+	e.Streams.Diagnostics(list, excerpt)
+	return exit.OfList(list)
+}
+
+// Main carries out one command line and returns the exit code.
+func Main(ctx context.Context, e *Environment, args []string) int {
+	if len(args) == 0 {
+		text, _ := cli.Help("")
+		e.Streams.Printf("%s", text)
+		return exit.Configuration
+	}
+	name, rest := args[0], args[1:]
+	work, ok := commands[name]
+	if !ok {
+		return e.fail(&cli.UsageError{Problem: "There is no command " + name + "."}, nil)
+	}
+	for _, arg := range rest {
+		if arg == "-h" || arg == "-help" || arg == "--help" {
+			text, _ := cli.Help(name)
+			e.Streams.Printf("%s", text)
+			return exit.Done
+		}
+	}
+	code, err := work(ctx, e, rest)
+	if err != nil {
+		return e.fail(err, nil)
+	}
+	return code
+}
+
+// commands maps a name to what it does. An error is shown and gives the code.
+var commands = map[string]func(context.Context, *Environment, []string) (int, error){
+	"demo":     demo,
+	"validate": validate,
+	"fmt":      format,
+	"plan":     planCommand,
+	"apply":    apply,
+	"run":      runCommand,
+	"check":    check,
+	"status":   status,
+	"final":    final,
+	"show":     show,
+	"graph":    graphCommand,
+	"tail":     tail,
+	"table":    table,
+	"plugins":  plugins,
+	"unlock":   unlock,
+	"version":  version,
+	"help":     help,
+	"-h":       help,
+	"-help":    help,
+	"--help":   help,
+	"-version": version,
+}

@@ -1,0 +1,161 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/pipectl/pipectl/cmd/pipectl/internal/cli"
+	"github.com/pipectl/pipectl/cmd/pipectl/internal/exit"
+	"github.com/pipectl/pipectl/cmd/pipectl/internal/view"
+	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/planner"
+	"github.com/pipectl/pipectl/core/plugin"
+)
+
+// final is the gate for schedulers: whether the period that ends at -until is
+// complete in every named table.
+func final(ctx context.Context, e *Environment, args []string) (int, error) {
+	a, err := cli.ParseFinal(args)
+	if err != nil {
+		return 0, err
+	}
+	e.Streams.JSON = a.JSON
+	w, err := open(ctx, e, a.Common, false)
+	defer w.close()
+	if err != nil {
+		return w.fail(err), nil
+	}
+	ctx, stop := e.interruptible(ctx)
+	defer stop()
+	addresses, err := w.gated(a)
+	if err != nil {
+		return w.fail(err), nil
+	}
+	lakes, err := w.lakes(ctx, nil)
+	if err != nil {
+		return w.fail(err), nil
+	}
+	var rows []view.FinalRow
+	codes := []int{exit.Done}
+	for _, address := range addresses {
+		row, code, err := w.finalRow(ctx, lakes, address, a)
+		if err != nil {
+			return w.fail(err), nil
+		}
+		rows = append(rows, row)
+		codes = append(codes, code)
+	}
+	if err := e.Streams.Final(rows, a.Until); err != nil {
+		return 0, err
+	}
+	// One table whose period will not come by itself decides over all that wait.
+	if slices.Contains(codes, exit.Unhealthy) {
+		return exit.Unhealthy, nil
+	}
+	return exit.First(codes...), nil
+}
+
+// gated are the streams and silvers that names and tags mean.
+func (w *workspace) gated(a cli.Final) ([]addr.Address, error) {
+	named, err := w.resolveAll(a.Names)
+	if err != nil {
+		return nil, err
+	}
+	var out []addr.Address
+	add := func(candidate addr.Address, tags []string) {
+		is := func(b addr.Address) bool { return b == candidate || !b.Keyed && b == candidate.Block() }
+		tagged := slices.ContainsFunc(a.Tags, func(t string) bool { return slices.Contains(tags, t) })
+		if slices.ContainsFunc(named, is) || tagged {
+			out = append(out, candidate)
+		}
+	}
+	for _, s := range w.config.Streams {
+		add(s.Addr, s.Tags)
+	}
+	for _, v := range w.config.Silvers {
+		add(v.Addr, v.Tags)
+	}
+	for i, n := range named {
+		if n.Kind != addr.Stream && n.Kind != addr.Silver {
+			return nil, diag.Errorf(diag.KindConfiguration, "final.no_verdict", "Name a stream or a silver.", "%s has no verdict of its own", a.Names[i]).Err()
+		}
+	}
+	if len(out) == 0 {
+		return nil, diag.Errorf(diag.KindConfiguration, "final.nothing", "", "No stream or silver has one of the tags %q", a.Tags).Err()
+	}
+	return out, nil
+}
+
+func (w *workspace) finalRow(ctx context.Context, lakes map[addr.Address]*planner.Lake, a addr.Address, args cli.Final) (view.FinalRow, int, error) {
+	ref, sink := plugin.TableRef{}, addr.Address{}
+	if s := w.config.Stream(a); s != nil {
+		ref, sink = plugin.TableRef{Name: s.Target, Path: s.Path}, s.To
+	} else if v := w.config.Silver(a); v != nil {
+		ref, sink = plugin.TableRef{Name: v.Target, Path: v.Path}, v.To
+	}
+	lake := lakes[sink]
+	row := view.FinalRow{Address: a.String(), Table: ref.Name, Version: -1}
+	// The verdict first, then the version: the version then holds what the
+	// verdict speaks of.
+	control, err := lake.Ledger.ControlRow(ctx, ref.Name)
+	if err != nil {
+		return row, 0, err
+	}
+	row.Verdict = control.FinalizedUntil
+	if args.Pin {
+		states, err := lake.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{ref}})
+		if err != nil {
+			return row, 0, err
+		}
+		row.Version = states[0].Version
+	}
+	if row.Verdict != nil && !time.UnixMicro(*row.Verdict).Before(args.Until) {
+		row.Final = true
+		return row, exit.Done, nil
+	}
+	reason, err := w.hopeless(ctx, lake, a)
+	if err != nil {
+		return row, 0, err
+	}
+	if reason != "" {
+		row.Reason = reason
+		return row, exit.Unhealthy, nil
+	}
+	row.Reason = "not yet"
+	return row, exit.Different, nil
+}
+
+// waitsForPerson are the exit codes of failures that no further run mends.
+var waitsForPerson = []int{exit.Decision, exit.Schema, exit.Stale, exit.Configuration}
+
+// hopeless says why a period will not come by itself, "" when it may.
+func (w *workspace) hopeless(ctx context.Context, lake *planner.Lake, a addr.Address) (string, error) {
+	declared, err := lake.State.Declared(ctx)
+	if err != nil {
+		return "", err
+	}
+	chain := []addr.Address{a}
+	if v := w.config.Silver(a); v != nil {
+		chain = append(chain, v.From)
+	}
+	runs, err := lake.State.Runs(ctx, 200)
+	if err != nil {
+		return "", err
+	}
+	for _, step := range chain {
+		digest, err := w.config.Digest(step)
+		if err != nil {
+			return "", err
+		}
+		if accepted, ok := declared[step.String()]; !ok || accepted.Digest != digest {
+			return fmt.Sprintf("%s is not accepted: run pipectl apply", step), nil
+		}
+		if text, kind := lastFailure(runs, step); slices.Contains(waitsForPerson, exit.Of(kind)) {
+			return fmt.Sprintf("%s failed: %s", step, text), nil
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,244 @@
+package command
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/pipectl/pipectl/cmd/pipectl/internal/cli"
+	"github.com/pipectl/pipectl/cmd/pipectl/internal/exit"
+	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/model"
+	"github.com/pipectl/pipectl/core/plan"
+	"github.com/pipectl/pipectl/core/planner"
+	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/run"
+	"github.com/pipectl/pipectl/core/state"
+	"github.com/pipectl/pipectl/dsl"
+)
+
+// apply creates and changes tables, accepts what is declared, and does the
+// work. Its path may be a saved plan.
+func apply(ctx context.Context, e *Environment, args []string) (int, error) {
+	a, err := cli.ParseApply(args)
+	if err != nil {
+		return 0, err
+	}
+	e.Streams.JSON = a.JSON
+	w, saved, err := openApply(ctx, e, a)
+	defer w.close()
+	if err != nil {
+		return w.fail(err), nil
+	}
+	selection := a.Selection
+	if saved != nil {
+		selection = cli.Selection{Targets: saved.Targets, Exclude: saved.Exclude}
+	}
+	planning, stop := e.interruptible(ctx)
+	p, lakes, err := w.plan(planning, selection, a.TakeOver)
+	stop()
+	if err != nil {
+		return w.fail(err), nil
+	}
+	if saved != nil {
+		if err := saved.Differences(p).Err(); err != nil {
+			return w.fail(err), nil
+		}
+	} else if !a.JSON {
+		if err := e.Streams.Plan(p, ""); err != nil {
+			return 0, err
+		}
+		e.Streams.Diagnostics(append(w.warnings, p.Warnings()...), w.excerpt)
+	}
+	if !a.Yes && saved == nil {
+		if code, ok := e.confirm(); !ok {
+			return code, nil
+		}
+	}
+	return w.execute(ctx, p, lakes, "apply", a.Grace, run.Request{
+		Apply: true, TablesOnly: a.TablesOnly, Whole: len(selection.Targets) == 0 && len(selection.Exclude) == 0, Jobs: a.Jobs,
+	}), nil
+}
+
+// openApply opens a configuration, or the texts of a saved plan.
+func openApply(ctx context.Context, e *Environment, a cli.Apply) (*workspace, *plan.Saved, error) {
+	info, err := os.Stat(a.Path)
+	if err != nil || info.IsDir() || strings.HasSuffix(a.Path, ".hcl") {
+		w, err := open(ctx, e, a.Common, false)
+		return w, nil, err
+	}
+	none := &workspace{env: e}
+	saved, err := plan.ReadSaved(a.Path)
+	if err != nil {
+		return none, nil, err
+	}
+	options := e.options(a.Common, false)
+	options.Values = map[string]cty.Value{}
+	for name, text := range saved.Variables {
+		expr, diags := hclsyntax.ParseExpression([]byte(text), a.Path, hcl.InitialPos)
+		if diags.HasErrors() {
+			return none, nil, diag.Errorf(diag.KindConfiguration, "plan.file", "", "The plan %s holds a variable %q that cannot be read", a.Path, name).Err()
+		}
+		value, diags := expr.Value(nil)
+		if diags.HasErrors() {
+			return none, nil, diag.Errorf(diag.KindConfiguration, "plan.file", "", "The plan %s holds a variable %q that cannot be read", a.Path, name).Err()
+		}
+		options.Values[name] = value
+	}
+	var texts []model.File
+	for _, f := range saved.Files {
+		texts = append(texts, model.File{Path: f.Path, Content: []byte(f.Content), Config: f.Config})
+	}
+	files, list := dsl.Reload(saved.Path, texts, options)
+	if files == nil {
+		return none, nil, list.Err()
+	}
+	w, err := openFiles(ctx, e, a.Common, files, false)
+	return w, &saved, err
+}
+
+// confirm asks the person at the terminal.
+func (e *Environment) confirm() (int, bool) {
+	if !e.Interactive {
+		return e.fail(diag.Errorf(diag.KindConfiguration, "apply.confirm", "Give -yes, or a plan that was saved with `pipectl plan -out FILE`.",
+			"apply asks before it changes anything, and there is no terminal to ask on").Err(), nil), false
+	}
+	e.Streams.Logf("\nCarry this out? Only yes is taken: ")
+	line, err := bufio.NewReader(e.Stdin).ReadString('\n')
+	if strings.TrimSpace(line) != "yes" || err != nil {
+		e.Streams.Logf("Nothing has been changed.\n")
+		return exit.Failed, false
+	}
+	return exit.Done, true
+}
+
+// runCommand does the work of what apply accepted.
+func runCommand(ctx context.Context, e *Environment, args []string) (int, error) {
+	a, err := cli.ParseRun(args)
+	if err != nil {
+		return 0, err
+	}
+	return work(ctx, e, a, "run", func(*plan.Plan) {})
+}
+
+// check compares silver tables with their sources and does nothing else.
+func check(ctx context.Context, e *Environment, args []string) (int, error) {
+	a, err := cli.ParseCheck(args)
+	if err != nil {
+		return 0, err
+	}
+	return work(ctx, e, a, "check", onlyChecks)
+}
+
+// onlyChecks leaves the checks of a plan. They wait for nothing: they compare
+// what is there.
+func onlyChecks(p *plan.Plan) {
+	var steps []plan.Step
+	for _, s := range p.Steps {
+		if s.Address.Kind == addr.Check {
+			s.After = nil
+			steps = append(steps, s)
+		}
+	}
+	p.Steps = steps
+}
+
+func work(ctx context.Context, e *Environment, a cli.Run, command string, narrow func(*plan.Plan)) (int, error) {
+	e.Streams.JSON = a.JSON
+	w, err := open(ctx, e, a.Common, false)
+	defer w.close()
+	if err != nil {
+		return w.fail(err), nil
+	}
+	planning, stop := e.interruptible(ctx)
+	p, lakes, err := w.plan(planning, a.Selection, nil)
+	stop()
+	if err != nil {
+		return w.fail(err), nil
+	}
+	narrow(p)
+	e.Streams.Diagnostics(w.warnings, w.excerpt)
+	if len(p.Steps) == 0 {
+		e.Streams.Logf("Nothing is chosen.\n")
+		return exit.Done, nil
+	}
+	return w.execute(ctx, p, lakes, command, a.Grace, run.Request{Watch: a.Watch, Poll: a.Poll, Jobs: a.Jobs}), nil
+}
+
+// execute carries out a plan under signal control, shows it, and records it.
+func (w *workspace) execute(ctx context.Context, p *plan.Plan, lakes map[addr.Address]*planner.Lake, command string, grace time.Duration, req run.Request) int {
+	e := w.env
+	shown := e.Streams.NewRun(w.excerpt, e.Clock)
+	ctx, control := e.control(ctx, grace)
+	defer control.end()
+	started := e.Clock()
+	req.Config, req.Plan, req.Plugins, req.Lakes = w.config, p, w.sessions, lakes
+	req.Holder, req.Event, req.Clock, req.Stop = w.holder(), shown.Event, e.Clock, control.stop
+	result, err := run.Execute(ctx, req)
+	shown.Result(result)
+	codes := []int{control.code()}
+	if err != nil && control.code() == exit.Done {
+		codes = append(codes, w.fail(err))
+	}
+	for _, s := range result.Steps {
+		codes = append(codes, exit.OfList(s.Diagnostics))
+	}
+	code := exit.First(codes...)
+	if control.code() != exit.Done {
+		code = control.code()
+	}
+	w.record(ctx, lakes, command, started, result, code)
+	return code
+}
+
+// record adds the run to the history of each lake; that it cannot is a warning.
+func (w *workspace) record(ctx context.Context, lakes map[addr.Address]*planner.Lake, command string, started time.Time, result run.Result, code int) {
+	entry := state.Run{ID: w.runID, Command: command, Started: started.UTC(), Finished: w.env.Clock().UTC(), Host: w.holder().Host, Version: plugin.Release, Exit: code}
+	for _, s := range result.Steps {
+		step := state.RunStep{Address: s.Address.String(), Kind: string(s.Kind), Reason: s.Reason, Status: string(s.Status),
+			Seconds: s.Duration.Seconds(), Diagnostics: state.RunDiagnostics(s.Diagnostics)}
+		switch {
+		case s.Stream != nil:
+			step.Rows, step.Position = s.Stream.Rows, s.Stream.End.Text
+		case s.Silver != nil:
+			step.Rows, step.Position = s.Silver.RowsRead, s.Silver.Position.Applied
+		case s.Check != nil:
+			step.Rows = s.Check.SilverRows
+		}
+		entry.Steps = append(entry.Steps, step)
+	}
+	for _, lake := range lakes {
+		if lake.State.Lineage() == "" {
+			continue // nothing was applied here yet
+		}
+		if err := lake.State.PutRun(context.WithoutCancel(ctx), entry); err != nil {
+			w.env.Streams.Diagnostics(diag.List{diag.Warningf("run.history", "", "The run could not be recorded in %s: %v", lake.State.Place(), err)}, nil)
+		}
+	}
+}
+
+func version(_ context.Context, e *Environment, _ []string) (int, error) {
+	e.Streams.Printf("pipectl %s\n", plugin.Release)
+	return exit.Done, nil
+}
+
+func help(_ context.Context, e *Environment, args []string) (int, error) {
+	name := ""
+	if len(args) > 0 {
+		name = args[0]
+	}
+	text, ok := cli.Help(name)
+	if !ok {
+		return 0, &cli.UsageError{Problem: fmt.Sprintf("There is no command %s.", name)}
+	}
+	e.Streams.Printf("%s", text)
+	return exit.Done, nil
+}

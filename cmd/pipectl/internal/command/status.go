@@ -1,0 +1,243 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pipectl/pipectl/cmd/pipectl/internal/cli"
+	"github.com/pipectl/pipectl/cmd/pipectl/internal/exit"
+	"github.com/pipectl/pipectl/cmd/pipectl/internal/view"
+	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/ledger"
+	"github.com/pipectl/pipectl/core/model"
+	"github.com/pipectl/pipectl/core/planner"
+	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/state"
+)
+
+// status shows per table how far it has come.
+func status(ctx context.Context, e *Environment, args []string) (int, error) {
+	a, err := cli.ParsePlain("status", args)
+	if err != nil {
+		return 0, err
+	}
+	e.Streams.JSON = a.JSON
+	w, err := open(ctx, e, a.Common, false)
+	defer w.close()
+	if err != nil {
+		return w.fail(err), nil
+	}
+	ctx, stop := e.interruptible(ctx)
+	defer stop()
+	targets, err := w.resolveAll(a.Targets)
+	if err != nil {
+		return w.fail(err), nil
+	}
+	exclude, err := w.resolveAll(a.Exclude)
+	if err != nil {
+		return w.fail(err), nil
+	}
+	lakes, err := w.lakes(ctx, nil)
+	if err != nil {
+		return w.fail(err), nil
+	}
+	rows, problems, err := w.statusRows(ctx, lakes)
+	if err != nil {
+		return w.fail(err), nil
+	}
+	rows = slices.DeleteFunc(rows, func(r view.StatusRow) bool {
+		own, err := addr.Parse(r.Address)
+		if err != nil {
+			return false
+		}
+		is := func(b addr.Address) bool { return b == own || !b.Keyed && b == own.Block() }
+		return slices.ContainsFunc(exclude, is) || len(targets) > 0 && !slices.ContainsFunc(targets, is)
+	})
+	if err := e.Streams.Status(rows, e.Clock()); err != nil {
+		return 0, err
+	}
+	e.Streams.Diagnostics(problems, w.excerpt)
+	return exit.OfList(problems), nil
+}
+
+// statusRows collects streams, then silvers. A source that cannot be reached
+// is a problem beside the rows: what the lake knows is shown all the same.
+func (w *workspace) statusRows(ctx context.Context, lakes map[addr.Address]*planner.Lake) ([]view.StatusRow, diag.List, error) {
+	inspected, problems := w.inspectAll(ctx, lakes)
+	var rows []view.StatusRow
+	for i := range w.config.Sinks {
+		lake := lakes[w.config.Sinks[i].Addr]
+		if lake == nil {
+			continue
+		}
+		control, err := lake.Ledger.ControlRows(ctx, w.targets(lake)...)
+		if err != nil {
+			return nil, problems, err
+		}
+		runs, err := lake.State.Runs(ctx, 200)
+		if err != nil {
+			return nil, problems, err
+		}
+		for j := range w.config.Streams {
+			s := &w.config.Streams[j]
+			if s.To != lake.Sink.Addr {
+				continue
+			}
+			row, err := w.streamRow(ctx, lake, s, control[s.Target], inspected[s.Addr])
+			if err != nil {
+				return nil, problems, err
+			}
+			row.LastError, row.LastRun = lastRun(runs, s.Addr)
+			rows = append(rows, row)
+			for _, v := range w.config.Silvers {
+				if v.From == s.Addr {
+					silver := silverRow(v, control[v.Target])
+					silver.LastError, silver.LastRun = lastRun(runs, v.Addr)
+					rows = append(rows, silver)
+				}
+			}
+		}
+	}
+	return rows, problems, nil
+}
+
+func (w *workspace) targets(lake *planner.Lake) []string {
+	var names []string
+	for _, s := range w.config.Streams {
+		if s.To == lake.Sink.Addr {
+			names = append(names, s.Target)
+		}
+	}
+	for _, v := range w.config.Silvers {
+		if v.To == lake.Sink.Addr {
+			names = append(names, v.Target)
+		}
+	}
+	return names
+}
+
+// inspection is what a source says of one stream's table.
+type inspection struct {
+	known  bool
+	newest plugin.Position
+	info   plugin.TableInfo
+}
+
+func (w *workspace) inspectAll(ctx context.Context, lakes map[addr.Address]*planner.Lake) (map[addr.Address]inspection, diag.List) {
+	out := map[addr.Address]inspection{}
+	var problems diag.List
+	for i := range w.config.Sources {
+		source := &w.config.Sources[i]
+		req := plugin.InspectRequest{}
+		var streams []*model.Stream
+		for j := range w.config.Streams {
+			s := &w.config.Streams[j]
+			t := w.config.Table(s.Table)
+			if t.Source == source.Addr && lakes[s.To] != nil {
+				req.Tables = append(req.Tables, planner.SourceTable(t, s))
+				streams = append(streams, s)
+			}
+		}
+		if len(streams) == 0 {
+			continue
+		}
+		session, err := w.sessions.Source(ctx, source.Addr)
+		var answer plugin.InspectResponse
+		if err == nil {
+			answer, err = session.Inspect(ctx, req)
+		}
+		if err != nil {
+			problems = append(problems, source.Origin.Locate(source.Addr, diag.FromError(err))...)
+			continue
+		}
+		for j, info := range answer.Tables {
+			out[streams[j].Addr] = inspection{known: true, newest: answer.Newest, info: info}
+			t := w.config.Table(streams[j].Table)
+			problems = append(problems, t.Origin.Locate(t.Addr, info.Diagnostics.Errors())...)
+		}
+	}
+	return out, problems
+}
+
+func (w *workspace) streamRow(ctx context.Context, lake *planner.Lake, s *model.Stream, control ledger.ControlRow, seen inspection) (view.StatusRow, error) {
+	row := view.StatusRow{Address: s.Addr.String(), Table: s.Target, Verdict: control.FinalizedUntil}
+	log, err := planner.NewestLog(ctx, lake.State.Stream(s.AppID))
+	if err != nil {
+		return row, err
+	}
+	if log.Newest < 0 {
+		row.Note = "not started"
+		return row, nil
+	}
+	at := planner.CommittedEnd(log)
+	row.Position = at.Text
+	commit, known := at.Commit()
+	if known {
+		row.Commit = &commit
+	}
+	if log.Committed < log.Newest {
+		row.Note = fmt.Sprintf("batch %d is interrupted", log.Newest)
+	}
+	if !seen.known || !known {
+		return row, nil
+	}
+	if newest, ok := seen.newest.Commit(); ok {
+		lag := max(newest.Sub(commit), 0)
+		row.Lag = &lag
+	}
+	if oldest, ok := seen.info.Oldest.Commit(); ok {
+		headroom := commit.Sub(oldest)
+		row.Headroom = &headroom
+	}
+	return row, nil
+}
+
+func silverRow(v model.Silver, control ledger.ControlRow) view.StatusRow {
+	row := view.StatusRow{Address: v.Addr.String(), Table: v.Target, Verdict: control.FinalizedUntil, Position: control.Position.Applied, OpenSnapshot: control.Position.Open}
+	if row.Position == "" {
+		row.Note = "not built"
+	}
+	return row
+}
+
+// lastRun is when the address last ran, and its error when that run failed.
+func lastRun(runs []state.Run, a addr.Address) (lastError string, at *time.Time) {
+	for _, r := range runs { // newest first
+		for _, s := range r.Steps {
+			if s.Address != a.String() || s.Status == "skipped" || s.Status == "refused" {
+				continue
+			}
+			finished := r.Finished
+			for _, d := range s.Diagnostics {
+				if strings.EqualFold(d.Severity, "error") {
+					return d.Summary, &finished
+				}
+			}
+			return "", &finished
+		}
+	}
+	return "", nil
+}
+
+// lastFailure is the error with which the address last ran; "" when that run
+// was good.
+func lastFailure(runs []state.Run, a addr.Address) (string, diag.Kind) {
+	for _, r := range runs {
+		for _, s := range r.Steps {
+			if s.Address != a.String() || s.Status == "skipped" || s.Status == "refused" {
+				continue
+			}
+			for _, d := range s.Diagnostics {
+				if strings.EqualFold(d.Severity, "error") {
+					return d.Summary, d.Kind
+				}
+			}
+			return "", ""
+		}
+	}
+	return "", ""
+}

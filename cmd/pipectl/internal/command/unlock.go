@@ -1,0 +1,43 @@
+package command
+
+import (
+	"context"
+
+	"github.com/pipectl/pipectl/cmd/pipectl/internal/cli"
+	"github.com/pipectl/pipectl/cmd/pipectl/internal/exit"
+	"github.com/pipectl/pipectl/core/diag"
+)
+
+// unlock releases a lock whose holder is gone.
+func unlock(ctx context.Context, e *Environment, args []string) (int, error) {
+	a, err := cli.ParseUnlock(args)
+	if err != nil {
+		return 0, err
+	}
+	w, err := open(ctx, e, a.Common, false)
+	defer w.close()
+	if err != nil {
+		return w.fail(err), nil
+	}
+	lakes, err := w.lakes(ctx, nil)
+	if err != nil {
+		return w.fail(err), nil
+	}
+	for _, lake := range lakes {
+		locks, err := lake.State.Locks(ctx)
+		if err != nil {
+			return w.fail(err), nil
+		}
+		for _, l := range locks {
+			if l.Name != a.Name {
+				continue
+			}
+			if err := lake.State.Unlock(ctx, a.Name); err != nil {
+				return w.fail(err), nil
+			}
+			e.Streams.Printf("Released the lock of %s that run %s (process %d on %s) had taken.\n", a.Name, l.Holder.Run, l.Holder.PID, l.Holder.Host)
+			return exit.Done, nil
+		}
+	}
+	return w.fail(diag.Errorf(diag.KindConfiguration, "unlock.none", "Locks are named after app ids and tables.", "Nothing holds a lock of %s", a.Name).Err()), nil
+}

@@ -1,0 +1,344 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/plan"
+	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/run"
+)
+
+// logEvery is the pause between two log lines of one step, and redrawEvery
+// between two redraws on a terminal.
+const (
+	logEvery    = 5 * time.Second
+	redrawEvery = 100 * time.Millisecond
+)
+
+// Run shows a run while it goes on: on a terminal one line per running step,
+// otherwise a log line every few seconds; NDJSON events in the JSON form.
+type Run struct {
+	s       *Streams
+	excerpt Excerpt
+	clock   func() time.Time
+
+	active []addr.Address
+	latest map[addr.Address]run.Event
+	logged map[addr.Address]time.Time
+	drawn  int
+	last   time.Time
+}
+
+// NewRun returns the view of one run.
+func (s *Streams) NewRun(excerpt Excerpt, clock func() time.Time) *Run {
+	return &Run{s: s, excerpt: excerpt, clock: clock, latest: map[addr.Address]run.Event{}, logged: map[addr.Address]time.Time{}}
+}
+
+// Event hears one event; calls come one at a time.
+func (r *Run) Event(e run.Event) {
+	if r.s.JSON {
+		r.json(e)
+		return
+	}
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	switch e.Kind {
+	case run.TableReady:
+		r.line(fmt.Sprintf("%s table %s: %s", stamp(r.clock()), e.Table.Ref.Name, map[plugin.TableAction]string{plugin.TableCreate: "created", plugin.TableAlter: "changed"}[e.Table.Action]))
+	case run.StepStarted:
+		r.active = append(r.active, e.Address)
+		r.logged[e.Address] = r.clock()
+		if !r.s.Terminal {
+			r.line(fmt.Sprintf("%s %s: %s", stamp(r.clock()), e.Address, e.Step.Kind))
+		}
+	case run.StepProgress:
+		r.progress(e)
+	case run.StepEnded:
+		r.drop(e.Address)
+		r.line(fmt.Sprintf("%s %s", stamp(r.clock()), StepLine(e.Step)))
+	case run.StepWarning:
+		r.erase()
+		r.s.diagnostic(r.s.Err, *e.Diagnostic, r.excerpt)
+		r.draw()
+	case run.StepFinding:
+		r.line("  " + FindingLine(*e.Finding))
+	}
+}
+
+func stamp(t time.Time) string { return t.Format("15:04:05") }
+
+func (r *Run) progress(e run.Event) {
+	r.latest[e.Address] = e
+	now := r.clock()
+	if r.s.Terminal {
+		if now.Sub(r.last) >= redrawEvery {
+			r.last = now
+			r.erase()
+			r.draw()
+		}
+		return
+	}
+	if now.Sub(r.logged[e.Address]) >= logEvery {
+		r.logged[e.Address] = now
+		fmt.Fprintf(r.s.Err, "%s %s\n", stamp(now), progressLine(e))
+	}
+}
+
+// line writes a line that stays, above the running steps.
+func (r *Run) line(text string) {
+	r.erase()
+	fmt.Fprintln(r.s.Err, text)
+	r.draw()
+}
+
+func (r *Run) drop(a addr.Address) {
+	for i, b := range r.active {
+		if a == b {
+			r.active = append(r.active[:i], r.active[i+1:]...)
+			break
+		}
+	}
+	delete(r.latest, a)
+}
+
+func (r *Run) erase() {
+	if !r.s.Terminal {
+		return
+	}
+	for range r.drawn {
+		fmt.Fprint(r.s.Err, "\x1b[1A\x1b[2K")
+	}
+	r.drawn = 0
+}
+
+func (r *Run) draw() {
+	if !r.s.Terminal {
+		return
+	}
+	for _, a := range r.active {
+		e, ok := r.latest[a]
+		if !ok {
+			e = run.Event{Address: a, Stage: "starting", RowsTotal: -1, Batch: -1}
+		}
+		fmt.Fprintf(r.s.Err, "  %s\n", progressLine(e))
+		r.drawn++
+	}
+}
+
+// progressLine shows rows, rate, position, lag and time left of a running step.
+func progressLine(e run.Event) string {
+	parts := []string{e.Address.String() + ": " + e.Stage}
+	if e.Batch >= 0 {
+		parts = append(parts, fmt.Sprintf("batch %d", e.Batch))
+	}
+	rows := Grouped(e.Rows) + " rows"
+	if e.RowsTotal > 0 {
+		rows += " of about " + Grouped(e.RowsTotal)
+	}
+	parts = append(parts, rows)
+	if e.Rate >= 1 {
+		parts = append(parts, Grouped(int64(e.Rate))+" rows/s")
+		if left := float64(e.RowsTotal-e.Rows) / e.Rate; e.RowsTotal > e.Rows {
+			parts = append(parts, fmt.Sprintf("%d s left", int(left)+1))
+		}
+	}
+	if at, ok := e.Position.Commit(); ok {
+		parts = append(parts, "at "+at.Format("2006-01-02 15:04:05.000"))
+	}
+	if e.Lag != nil {
+		parts = append(parts, fmt.Sprintf("lag %.1f s", e.Lag.Seconds()))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// StepLine says in one line how a step ended.
+func StepLine(r *run.StepResult) string {
+	head := fmt.Sprintf("%s: %s", r.Address, r.Status)
+	if r.Status == run.Skipped && !r.Because.IsZero() {
+		return head + " because of " + r.Because.String()
+	}
+	if r.Status != run.Done && r.Check == nil {
+		return head
+	}
+	var parts []string
+	switch {
+	case r.Stream != nil:
+		if r.Stream.SnapshotRows >= 0 {
+			parts = append(parts, Grouped(r.Stream.SnapshotRows)+" rows of a snapshot")
+		}
+		parts = append(parts, fmt.Sprintf("%s changes in %s", Grouped(r.Stream.Rows), count(int(r.Stream.Batches), "batch", "batches")))
+		if at, ok := r.Stream.End.Commit(); ok {
+			parts = append(parts, "up to "+at.Format("2006-01-02 15:04:05.000"))
+		}
+		parts = append(parts, verdictText(r.Stream.Verdict))
+	case r.Silver != nil:
+		if r.Silver.Rebuilt {
+			parts = append(parts, "rebuilt")
+		}
+		parts = append(parts, fmt.Sprintf("%s inserted, %s updated, %s deleted", Grouped(r.Silver.Inserted), Grouped(r.Silver.Updated), Grouped(r.Silver.Deleted)),
+			verdictText(r.Silver.Verdict))
+	case r.Check != nil:
+		parts = append(parts, CheckText(r.Check))
+	}
+	return fmt.Sprintf("%s, %s (%.1f s)", head, strings.Join(parts, ", "), r.Duration.Seconds())
+}
+
+func verdictText(micros *int64) string {
+	if micros == nil {
+		return "no verdict yet"
+	}
+	return "final until " + time.UnixMicro(*micros).UTC().Format("2006-01-02 15:04")
+}
+
+// CheckText says what a check found.
+func CheckText(c *plugin.CheckResult) string {
+	text := fmt.Sprintf("%s: %s of the source, %s of silver, %s", c.Outcome, rowCount(c.SourceRows), rowCount(c.SilverRows), count(int(c.Buckets), "range", "ranges"))
+	if c.Hashed > 0 {
+		text += fmt.Sprintf(", %d compared row by row", c.Hashed)
+	}
+	if c.InFlight > 0 {
+		text += fmt.Sprintf(", %d in flight", c.InFlight)
+	}
+	if c.Mismatch > 0 {
+		text += fmt.Sprintf(", %d different", c.Mismatch)
+	}
+	return text
+}
+
+func rowCount(n int64) string { return Grouped(n) + " rows" }
+
+// FindingLine says one difference: its kind, key and columns.
+func FindingLine(f plugin.Finding) string {
+	parts := []string{f.Kind}
+	if f.Key != "" {
+		parts = append(parts, f.Key)
+	} else if f.Lo != "" || f.Hi != "" {
+		parts = append(parts, fmt.Sprintf("keys from %s to below %s", open(f.Lo), open(f.Hi)))
+	}
+	if len(f.Columns) > 0 {
+		parts = append(parts, "columns: "+strings.Join(f.Columns, ", "))
+	}
+	if f.Detail != "" {
+		parts = append(parts, f.Detail)
+	}
+	return strings.Join(parts, "  ")
+}
+
+func open(bound string) string {
+	if bound == "" {
+		return "the end"
+	}
+	return bound
+}
+
+// Grouped prints a number with thousands separated: 2,000,000.
+func Grouped(n int64) string {
+	text := fmt.Sprint(n)
+	sign := ""
+	if strings.HasPrefix(text, "-") {
+		sign, text = "-", text[1:]
+	}
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return sign + text
+}
+
+// Result writes the end of a run: the diagnostics of steps that failed, then
+// one line.
+func (r *Run) Result(result run.Result) {
+	done, other := 0, 0
+	for i := range result.Steps {
+		step := &result.Steps[i]
+		if step.Status == run.Done {
+			done++
+			continue
+		}
+		other++
+		if errs := step.Diagnostics.Errors(); len(errs) > 0 && !r.s.JSON {
+			r.s.Logf("\n")
+			r.s.Diagnostics(errs, r.excerpt)
+		}
+	}
+	if r.s.JSON {
+		return
+	}
+	text := count(done, "step", "steps") + " done"
+	if other > 0 {
+		text += fmt.Sprintf(", %d not", other)
+	}
+	if result.Stopped {
+		text += "; stopped as asked, the next run goes on from here"
+	}
+	r.s.Logf("%s.\n", text)
+}
+
+type jsonEvent struct {
+	Type        string                `json:"type"`
+	Time        string                `json:"time"`
+	Address     string                `json:"address,omitempty"`
+	Table       string                `json:"table,omitempty"`
+	Action      string                `json:"action,omitempty"`
+	Kind        string                `json:"kind,omitempty"`
+	Reason      string                `json:"reason,omitempty"`
+	Status      string                `json:"status,omitempty"`
+	Because     string                `json:"because,omitempty"`
+	Stage       string                `json:"stage,omitempty"`
+	Batch       *int64                `json:"batch,omitempty"`
+	Rows        *int64                `json:"rows,omitempty"`
+	RowsTotal   *int64                `json:"rows_total,omitempty"`
+	Rate        float64               `json:"rows_per_second,omitempty"`
+	Position    string                `json:"position,omitempty"`
+	LagSeconds  *float64              `json:"lag_seconds,omitempty"`
+	Seconds     *float64              `json:"seconds,omitempty"`
+	Result      any                   `json:"result,omitempty"`
+	Finding     *plugin.Finding       `json:"finding,omitempty"`
+	Diagnostics []plan.JSONDiagnostic `json:"diagnostics,omitempty"`
+}
+
+func (r *Run) json(e run.Event) {
+	j := jsonEvent{Type: string(e.Kind), Time: r.clock().UTC().Format(time.RFC3339Nano), Address: e.Address.String(), Finding: e.Finding}
+	switch e.Kind {
+	case run.TableReady:
+		j.Table, j.Action = e.Table.Ref.Name, string(e.Table.Action)
+	case run.StepProgress:
+		now := r.clock()
+		if now.Sub(r.logged[e.Address]) < logEvery {
+			return
+		}
+		r.logged[e.Address] = now
+		j.Stage, j.Rows, j.Rate, j.Position = e.Stage, &e.Rows, e.Rate, e.Position.Text
+		if e.Batch >= 0 {
+			j.Batch = &e.Batch
+		}
+		if e.RowsTotal >= 0 {
+			j.RowsTotal = &e.RowsTotal
+		}
+		if e.Lag != nil {
+			lag := e.Lag.Seconds()
+			j.LagSeconds = &lag
+		}
+	case run.StepStarted:
+		r.logged[e.Address] = r.clock()
+		j.Kind, j.Reason = string(e.Step.Kind), e.Step.Reason
+	case run.StepEnded:
+		seconds := e.Step.Duration.Seconds()
+		j.Kind, j.Reason, j.Status, j.Because, j.Seconds = string(e.Step.Kind), e.Step.Reason, string(e.Step.Status), e.Step.Because.String(), &seconds
+		j.Diagnostics = plan.Diagnostics(e.Step.Diagnostics)
+		switch {
+		case e.Step.Stream != nil:
+			j.Result = streamResult(e.Step)
+		case e.Step.Silver != nil:
+			j.Result = silverResult(e.Step)
+		case e.Step.Check != nil:
+			j.Result = checkResult(e.Step)
+		}
+	case run.StepWarning:
+		j.Diagnostics = plan.Diagnostics([]diagnostic{*e.Diagnostic})
+	}
+	// Events are told while the run goes on; a closed pipe ends it elsewhere.
+	_ = r.s.WriteJSON(j)
+}

@@ -1,0 +1,138 @@
+package view
+
+import (
+	"fmt"
+	"time"
+)
+
+// StatusRow is how far one table has come. Pointers are nil when unknown.
+type StatusRow struct {
+	Address, Table string
+	Position       string
+	// Commit is the commit time of the position, Lag the time from there to the
+	// newest change, Headroom how far the position is ahead of the oldest change kept.
+	Commit        *time.Time
+	Lag, Headroom *time.Duration
+	// Verdict is in microseconds UTC.
+	Verdict      *int64
+	OpenSnapshot string
+	LastRun      *time.Time
+	LastError    string
+	Note         string
+}
+
+// Status writes the rows as a table, or as one JSON document.
+func (s *Streams) Status(rows []StatusRow, now time.Time) error {
+	if s.JSON {
+		return s.statusJSON(rows, now)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	cells := [][]string{{"ADDRESS", "TABLE", "POSITION", "LAG", "HEADROOM", "FINAL UNTIL", "AGE", "LAST RUN", "NOTE"}}
+	for _, r := range rows {
+		position := r.Position
+		if r.Commit != nil {
+			position = r.Commit.Format("2006-01-02 15:04:05.000")
+		}
+		final, verdictAge := "-", "-"
+		if r.Verdict != nil {
+			at := time.UnixMicro(*r.Verdict).UTC()
+			final, verdictAge = at.Format("2006-01-02 15:04"), age(now.Sub(at))
+		}
+		note := r.Note
+		if r.OpenSnapshot != "" {
+			note = "snapshot open"
+		}
+		if r.LastError != "" {
+			note = s.paint(red, "failed: ") + r.LastError
+		}
+		last := "-"
+		if r.LastRun != nil {
+			last = age(now.Sub(*r.LastRun)) + " ago"
+		}
+		cells = append(cells, []string{r.Address, r.Table, dash(position), duration(r.Lag), duration(r.Headroom), final, verdictAge, last, note})
+	}
+	columns(s.Out, "", cells)
+	return nil
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func duration(d *time.Duration) string {
+	if d == nil {
+		return "-"
+	}
+	return age(*d)
+}
+
+// age prints a duration in the unit that a person would take.
+func age(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0 s"
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 14*24*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}
+
+type jsonStatus struct {
+	Address      string   `json:"address"`
+	Table        string   `json:"table"`
+	Position     *string  `json:"position"`
+	CommitTS     *string  `json:"commit_ts"`
+	LagSeconds   *float64 `json:"lag_seconds"`
+	Headroom     *float64 `json:"headroom_hours"`
+	Verdict      *string  `json:"finalized_until"`
+	VerdictAge   *float64 `json:"verdict_age_seconds"`
+	OpenSnapshot *string  `json:"open_snapshot"`
+	LastRun      *string  `json:"last_run"`
+	LastError    *string  `json:"last_error"`
+	Note         *string  `json:"note"`
+}
+
+func (s *Streams) statusJSON(rows []StatusRow, now time.Time) error {
+	out := struct {
+		Tables []jsonStatus `json:"tables"`
+	}{[]jsonStatus{}}
+	for _, r := range rows {
+		j := jsonStatus{Address: r.Address, Table: r.Table, Position: filledText(r.Position), OpenSnapshot: filledText(r.OpenSnapshot),
+			LastError: filledText(r.LastError), Note: filledText(r.Note), Verdict: microsText(r.Verdict)}
+		if r.Commit != nil {
+			j.CommitTS = filledText(r.Commit.UTC().Format(jsonTime))
+		}
+		if r.Lag != nil {
+			seconds := r.Lag.Seconds()
+			j.LagSeconds = &seconds
+		}
+		if r.Headroom != nil {
+			hours := r.Headroom.Hours()
+			j.Headroom = &hours
+		}
+		if r.Verdict != nil {
+			seconds := now.Sub(time.UnixMicro(*r.Verdict)).Seconds()
+			j.VerdictAge = &seconds
+		}
+		if r.LastRun != nil {
+			j.LastRun = filledText(r.LastRun.UTC().Format(jsonTime))
+		}
+		out.Tables = append(out.Tables, j)
+	}
+	return s.WriteJSON(out)
+}
+
+func filledText(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

@@ -1,0 +1,31 @@
+// Command pipectl moves the changes of a database into lakehouse tables and
+// proves that they arrived.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/pipectl/pipectl/cmd/pipectl/internal/bundled"
+	"github.com/pipectl/pipectl/cmd/pipectl/internal/command"
+	"github.com/pipectl/pipectl/cmd/pipectl/internal/view"
+	"github.com/pipectl/pipectl/core/sdk"
+)
+
+func main() {
+	if sdk.Main(bundled.Plugins()) {
+		return
+	}
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	_, noColor := os.LookupEnv("NO_COLOR")
+	os.Exit(command.Main(context.Background(), &command.Environment{
+		Streams: view.NewStreams(os.Stdout, os.Stderr, noColor), Stdin: os.Stdin, Interactive: term.IsTerminal(int(os.Stdin.Fd())),
+		Lookup: os.LookupEnv, Clock: time.Now, Signals: signals,
+	}, os.Args[1:]))
+}
