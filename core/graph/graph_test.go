@@ -8,8 +8,11 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestOrderPutsDependenciesFirstAndKeepsTheOrderOfAdding(t *testing.T) {
 	t.Parallel()

@@ -57,7 +57,6 @@ func (s *stream) run(ctx context.Context) error {
 			s.trim(ctx, next-1)
 		}
 	}
-	s.result.Verdict = s.verdict.stored
 	if s.result.Batches > 0 {
 		s.trim(ctx, next-1)
 	}

@@ -207,3 +207,25 @@ type waiting struct {
 func (s waiting) PlanBatch(ctx context.Context, _ plugin.PlanBatchRequest) (plugin.BatchPlan, error) {
 	return plugin.BatchPlan{}, s.wait(ctx)
 }
+
+func TestStateMayLiveInADirectory(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.create(t)
+	w.insert(1, 1)
+	dir := t.TempDir()
+	local := func(c *stream.Config) {
+		store, err := state.Open(context.Background(), state.InDirectory(dir), state.Options{Name: "shop", Clock: w.clock})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.State = store
+	}
+	w.mustRun(t, local)
+	w.insert(2, 2)
+	if got := w.mustRun(t, local); got.Rows != 1 || got.Batches != 1 || len(w.lake.Objects()) != 0 {
+		t.Errorf("%+v, objects in the sink %v", got, w.lake.Objects())
+	}
+	// Another place knows nothing of it, and the lake does.
+	w.mustFail(t, diag.KindConfiguration, "stream.checkpoint_lost")
+}

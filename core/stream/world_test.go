@@ -12,6 +12,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/zclconf/go-cty/cty"
+	"go.uber.org/goleak"
 
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/ledger"
@@ -27,6 +28,8 @@ const (
 	facts  = "ops.ingestion_facts"
 	verds  = "ops.table_finalization"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // world is a source and a lake that outlive runs.
 type world struct {
