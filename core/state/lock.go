@@ -96,11 +96,18 @@ func (s *Store) Lock(ctx context.Context, name string, who Holder) (*Lock, error
 }
 
 func heldError(l LockState) error {
+	what, name := l.Name, l.Name
+	if encodeName(name) != name { // as a shell takes it: a # begins a comment there
+		name = "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+	}
+	if l.Name == ApplyLock {
+		what = "apply"
+	}
 	return diag.Errorf(diag.KindUnavailable, "state.locked",
 		fmt.Sprintf("Wait for it to end. If that process is gone, the lock can be taken from %s on, or at once with: pipectl unlock %s",
-			l.Holder.Expires.Format(time.RFC3339), l.Name),
+			l.Holder.Expires.Format(time.RFC3339), name),
 		"%s is locked by run %s (process %d on %s) since %s",
-		l.Name, l.Holder.Run, l.Holder.PID, l.Holder.Host, l.Holder.Since.Format(time.RFC3339)).Err()
+		what, l.Holder.Run, l.Holder.PID, l.Holder.Host, l.Holder.Since.Format(time.RFC3339)).Err()
 }
 
 // Locks lists the newest entry of every lock that is not released.

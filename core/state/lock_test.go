@@ -91,6 +91,19 @@ func TestALockIsHeldReleasedAndTakenOver(t *testing.T) {
 	})
 }
 
+func TestTheWayOutOfALockCanBeTyped(t *testing.T) {
+	t.Parallel()
+	s := place{InSink(memory.NewLake().Open(), "sink.lake"), &clock{}}.open(t, "")
+	for name, want := range map[string]string{ApplyLock: "apply is locked by run run-1", "it's": `pipectl unlock 'it'\''s'`} {
+		if _, err := s.Lock(ctx, name, who(1)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Lock(ctx, name, who(2)); err == nil || !strings.Contains(err.Error(), want) || name == ApplyLock && !strings.Contains(err.Error(), "pipectl unlock '#apply'") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestOldLockNumbersAreRemoved(t *testing.T) {
 	t.Parallel()
 	p := place{InSink(memory.NewLake().Open(), "sink.lake"), &clock{}}
