@@ -22,7 +22,7 @@ var (
 func TestMain(m *testing.M) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var err error
-	if testServer, err = Start(ctx, Options{Clock: testClock, Users: []User{{Name: "reader", Password: "Reader1!"}}}); err != nil {
+	if testServer, err = Start(ctx, Options{Clock: testClock}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -23,7 +23,7 @@ type Session struct {
 	nesting   int // @@TRANCOUNT
 	tx        *Tx
 	auto      *Tx // of a statement outside a transaction
-	write_    bool
+	writing    bool
 	stmt      map[*Table]*tree // versions the running statement sees
 	// NetworkWait is the time, in ms, the session has waited for its client
 	NetworkWait func() int64
@@ -57,7 +57,7 @@ func (s *Session) DatabaseName() string { return s.db.Name }
 // Statement begins a statement.
 func (s *Session) Statement(ctx context.Context, write bool) (func(error) error, error) {
 	s.db.catchUp()
-	s.stmt, s.write_ = nil, write
+	s.stmt, s.writing = nil, write
 	if write && s.tx == nil {
 		s.auto = s.db.begin()
 	}
@@ -66,7 +66,7 @@ func (s *Session) Statement(ctx context.Context, write bool) (func(error) error,
 
 func (s *Session) finish(err error) error {
 	auto := s.auto
-	s.stmt, s.auto, s.write_ = nil, nil, false
+	s.stmt, s.auto, s.writing = nil, nil, false
 	if auto != nil {
 		if err != nil {
 			auto.rollback()
@@ -127,7 +127,7 @@ func (s *Session) version(ctx context.Context, t *Table, req *tsql.ScanRequest) 
 	if s.stmt == nil {
 		s.stmt = db.versions()
 	}
-	if s.write_ || s.tx != nil {
+	if s.writing || s.tx != nil {
 		return tx.rows(t), nil
 	}
 	if rows := s.stmt[t]; rows != nil {

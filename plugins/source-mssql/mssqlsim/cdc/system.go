@@ -282,8 +282,6 @@ func (db *Database) schemaID(name string) (int32, bool) {
 	return 0, false
 }
 
-// CreateTable, AlterTable, DropTable, CreateSchema and Truncate are the statements of those names.
-
 // CreateTable makes a table.
 func (s *Session) CreateTable(def tsql.TableDef) error {
 	db, err := s.ddl(def.Name)

@@ -151,9 +151,9 @@ func (c *connection) fetch(ctx context.Context, cu *cursor, ps []Param, r *Resul
 	if len(ps) < 2 {
 		typ = fetchNext
 	}
-	if typ == fetchInfo { // the place, from 1, and the number of rows
-		for place, v := range map[int]int{2: cu.at + 1, 3: len(cu.ends)} {
-			if place < len(ps) {
+	if typ == fetchInfo { // the place, from 1, and the number of rows; jTDS goes by their order
+		for i, v := range []int{cu.at + 1, len(cu.ends)} {
+			if place := 2 + i; place < len(ps) {
 				r.Return(place, ps[place].Name, Int, int64(v))
 			}
 		}

@@ -335,7 +335,7 @@ type unionPlan struct {
 	seen  map[string]bool
 	at    int
 	outer *frame
-	open_ bool
+	opened bool
 }
 
 func (b *binder) union(x *ast.BinaryQueryExpression, outer *scope) plan {
@@ -385,7 +385,7 @@ func (b *binder) union(x *ast.BinaryQueryExpression, outer *scope) plan {
 func (p *unionPlan) columns() []Column { return p.cols }
 
 func (p *unionPlan) open(outer *frame) error {
-	p.outer, p.at, p.open_ = outer, 0, false
+	p.outer, p.at, p.opened = outer, 0, false
 	p.row = make(sqltype.Row, len(p.cols))
 	if !p.all {
 		p.seen = map[string]bool{}
@@ -395,11 +395,11 @@ func (p *unionPlan) open(outer *frame) error {
 
 func (p *unionPlan) next() (sqltype.Row, error) {
 	for p.at < len(p.parts) {
-		if !p.open_ {
+		if !p.opened {
 			if err := p.parts[p.at].open(p.outer); err != nil {
 				return nil, err
 			}
-			p.open_ = true
+			p.opened = true
 		}
 		row, err := p.parts[p.at].next()
 		if err != nil {
@@ -433,8 +433,8 @@ func (p *unionPlan) next() (sqltype.Row, error) {
 }
 
 func (p *unionPlan) close() {
-	if p.open_ {
+	if p.opened {
 		p.parts[p.at].close()
-		p.open_ = false
+		p.opened = false
 	}
 }
