@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -157,6 +158,27 @@ func TestTimesAgreeWithTime(t *testing.T) {
 		want := time.UnixMicro(us).UTC().Format("2006-01-02T15:04:05.000000")
 		if got := string(appendMicros(nil, us)); got != want {
 			t.Fatalf("got %s, want %s", got, want)
+		}
+	})
+}
+
+// FuzzStrings: every valid string comes back from the JSON that is written for
+// it, every other one is refused.
+func FuzzStrings(f *testing.F) {
+	for _, s := range []string{"", "a\"\\\n\x00\x1f\x7f", "日本\u2028", "\xff", "\ufffd"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		text, err := appendString(nil, s)
+		if err != nil {
+			if utf8.ValidString(s) {
+				t.Fatalf("%q was refused: %v", s, err)
+			}
+			return
+		}
+		var back string
+		if err := json.Unmarshal(text, &back); err != nil || back != s {
+			t.Fatalf("%q was written as %s, which reads as %q, %v", s, text, back, err)
 		}
 	})
 }

@@ -177,7 +177,7 @@ func TestGoldenTables(t *testing.T) {
 				return
 			}
 			if name == "spark-shallow-clone" {
-				// Its files lie outside the table; see TestOutsideFiles of the log.
+				// Its files lie outside the table, under absolute paths of the maker's.
 				if err == nil {
 					t.Fatal("files outside the table's folder were read without a way to open them")
 				}

@@ -104,7 +104,6 @@ type Write struct {
 
 	mu    sync.Mutex
 	parts map[string]*Part
-	open  int
 	ended bool
 	// unsettled: a commit failed with deltalog.ErrCommitUnknown.
 	unsettled bool
@@ -221,7 +220,6 @@ func (w *Write) Part(ctx context.Context) (*Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.open++
 	return p, nil
 }
 
@@ -274,7 +272,6 @@ func (p *Part) Close() (PartResult, error) {
 	p.ended = true
 	w := p.write
 	w.mu.Lock()
-	w.open--
 	w.parts[p.token] = p
 	ended := w.ended
 	w.mu.Unlock()
@@ -290,9 +287,6 @@ func (p *Part) Abort(ctx context.Context) error {
 		return nil
 	}
 	p.ended = true
-	p.write.mu.Lock()
-	p.write.open--
-	p.write.mu.Unlock()
 	return p.rows.discard(ctx)
 }
 
