@@ -264,8 +264,8 @@ func TestReturnValuesNameTheirPlaceAmongAllParameters(t *testing.T) {
 			DONEPROC status=00 cmd=e0 rows=0`)
 		assertTokens(t, c.call(rawCallByName("dbo.p", rawParam{name: "@a", v: 1}, rawParam{output: true}, rawParam{name: "@B", output: true})), `
 			RETURNSTATUS 0
-			RETURNVALUE ordinal=2 name=@B status=1 9
 			RETURNVALUE ordinal=1 name= status=1 8
+			RETURNVALUE ordinal=2 name=@B status=1 9
 			DONEPROC status=00 cmd=e0 rows=0`)
 		assertTokens(t, c.call(rawCallByName("dbo.unnamed", rawParam{output: true}, rawParam{v: 1}, rawParam{output: true})), `
 			RETURNSTATUS 0
