@@ -23,7 +23,7 @@ type Session struct {
 	nesting   int // @@TRANCOUNT
 	tx        *Tx
 	auto      *Tx // of a statement outside a transaction
-	writing    bool
+	writing   bool
 	stmt      map[*Table]*tree // versions the running statement sees
 	// NetworkWait is the time, in ms, the session has waited for its client
 	NetworkWait func() int64

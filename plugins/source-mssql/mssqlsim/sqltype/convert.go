@@ -63,10 +63,7 @@ func toString(v Value, from, to Type, style int) (Value, error) {
 		fixed = false
 	case isBytes:
 		if style == 1 || style == 2 {
-			s = strings.ToUpper(hex.EncodeToString([]byte(v.s)))
-			if style == 1 {
-				s = "0x" + s
-			}
+			s = hexText(v.s, style == 1)
 		} else if to.Unicode() {
 			u := make([]uint16, 0, len(v.s)/2)
 			for i := 0; i+1 < len(v.s); i += 2 {
@@ -109,6 +106,19 @@ func toString(v Value, from, to Type, style int) (Value, error) {
 		}
 	}
 	return FromString(s), nil
+}
+
+// hexText writes bytes as upper-case digits, with 0x before them if prefix is set.
+func hexText(b string, prefix bool) string {
+	const digits = "0123456789ABCDEF"
+	out := make([]byte, 0, 2*len(b)+2)
+	if prefix {
+		out = append(out, '0', 'x')
+	}
+	for i := range len(b) {
+		out = append(out, digits[b[i]>>4], digits[b[i]&15])
+	}
+	return string(out)
 }
 
 // textLen counts characters as SQL Server does: UTF-16 units of national types, bytes of a one-byte code page else.

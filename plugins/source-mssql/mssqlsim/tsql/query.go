@@ -325,16 +325,16 @@ next:
 
 // unionPlan is UNION and UNION ALL.
 type unionPlan struct {
-	run   *run
-	parts []plan
-	cols  []Column
-	casts [][]expr // per part and column, over the one row in cur
-	cur   sqltype.Row
-	row   sqltype.Row
-	all   bool
-	seen  map[string]bool
-	at    int
-	outer *frame
+	run    *run
+	parts  []plan
+	cols   []Column
+	casts  [][]expr // per part and column, over the one row in cur
+	cur    sqltype.Row
+	row    sqltype.Row
+	all    bool
+	seen   map[string]bool
+	at     int
+	outer  *frame
 	opened bool
 }
 
