@@ -413,3 +413,24 @@ func expect(t *testing.T, o outcome, want plugin.CheckResult) {
 		t.Errorf("got  %+v\nwant %+v\nfindings %+v", got, want, o.findings)
 	}
 }
+
+// plan plans the check, and tells which calls that took.
+func (w *world) plan(t failer, s settings) (plugin.CheckPlan, string) {
+	t.Helper()
+	ctx := context.Background()
+	session, err := reconcile.New("test").OpenCheck(ctx, plugin.OpenRequest{Component: "reconcile"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	source, tables := w.db.Open(), w.lake.Open()
+	defer source.Close()
+	defer tables.Close()
+	req := w.request()
+	req.Body = s.body()
+	plan, err := session.PlanCheck(ctx, req, plugin.Host{Tables: w.faults.Tables(tables), Source: w.faults.Source(source), Ledger: w.faults.Ledger(w.ledger)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan, fmt.Sprint(w.faults.Points())
+}
