@@ -43,7 +43,6 @@ const (
 	codeValue           = "mssql.value"
 	codeUnsupported     = "mssql.unsupported"
 	codeComputed        = "mssql.computed_columns"
-	codeClock           = "mssql.clock"
 	codeRange           = "mssql.range"
 )
 
@@ -141,6 +140,8 @@ func (c connection) diagnose(err error) error {
 		return fail(diag.KindTransient, codeInstanceGone, "Its capture instance may have been disabled since this was planned. The server says: "+said, "A table that was planned to be read does not exist")
 	case number == errInvalidColumn:
 		return fail(diag.KindSchemaChanged, codeMissingColumn, "A captured column was dropped since this was planned, or the change table is older than __$command_id (then set read { include_command_id = false }). The server says: "+said, "A column that was planned to be read does not exist")
+	case number == errCDCObjectDenied:
+		return fail(diag.KindPermission, codeUnknownInstance, "It may have been disabled since this was planned, or the login lacks SELECT on its captured columns or membership of its gating role. The server says: "+said, "A capture instance is not found")
 	case number == errCDCNotEnabled:
 		return fail(diag.KindConfiguration, codeNotEnabled, "A DBA enables it with EXEC sys.sp_cdc_enable_db.", "Change data capture is not enabled on the database %s", c.driver.Database)
 	}

@@ -108,15 +108,11 @@ func (s *session) inspectTable(ctx context.Context, c *conn, table plugin.Source
 		}
 	}
 	for _, ci := range r.instances {
-		if err := s.inspectGrant(ctx, c, ci); err != nil {
-			var d *diag.Err
-			if !asDiag(err, &d) {
-				return info, err
-			}
-			for _, one := range d.List {
-				info.Diagnostics = append(info.Diagnostics, one.At(cfg.path()))
-			}
+		list, err := inspectChangeTable(ctx, c, ci, cfg)
+		if err != nil {
+			return info, err
 		}
+		info.Diagnostics = append(info.Diagnostics, list...)
 	}
 	instances, err := s.columns(ctx, c, st, r, true)
 	if err != nil {
@@ -149,17 +145,25 @@ func (s *session) inspectTable(ctx context.Context, c *conn, table plugin.Source
 	return info, s.inspectPending(ctx, c, req, table.Address, &info)
 }
 
-// inspectGrant looks whether the login may read an instance's change table.
-func (s *session) inspectGrant(ctx context.Context, c *conn, ci instance) error {
-	table, err := tsql.ChangeTable(ci.name)
+// inspectChangeTable looks whether the login may read an instance's change
+// table, and whether it has what is to be read.
+func inspectChangeTable(ctx context.Context, c *conn, ci instance, cfg tableConfig) (diag.List, error) {
+	q, err := tsql.ChangeTableState(ci.name)
 	if err != nil {
-		return diag.Errorf(diag.KindUnsupported, codeUnknownInstance, "", "%s", err).Err()
+		return diag.List{diag.Errorf(diag.KindUnsupported, codeUnknownInstance, "", "%s", err).At(cfg.path())}, nil
 	}
-	r, ok, err := c.one(ctx, tsql.CanSelect(table))
-	if err != nil || !ok || r.null("allowed") || r.integer("allowed") != 0 {
-		return err
+	r, ok, err := c.one(ctx, q)
+	if err != nil || !ok || r.null("allowed") {
+		return nil, err
 	}
-	return changeGrant(ci.name, table, r.text("login_user"))
+	if r.integer("allowed") == 0 {
+		return diag.FromError(withPath(changeGrant(ci.name, r.text("login_user")), cfg.path())), nil
+	}
+	if r.null("command_id") && cfg.read.commandID {
+		return diag.List{diag.Warningf(codeMissingColumn, "The server lacks the update that brought it. Set read { include_command_id = false }; changes of one commit are then ordered by __$seqval.",
+			"The change table of %s has no __$command_id", ci.name).At(cfg.path())}, nil
+	}
+	return nil, nil
 }
 
 // inspectKey is the table's key in the spelling of its rows.

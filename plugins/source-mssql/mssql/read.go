@@ -342,18 +342,22 @@ func (s *session) denied(ctx context.Context, c *conn, instance string, err erro
 	if mErr != nil || m.IsZero() {
 		return err
 	}
-	table, tErr := tsql.ChangeTable(instance)
-	if tErr != nil {
+	q, qErr := tsql.ChangeTableState(instance)
+	if qErr != nil {
 		return err
 	}
-	r, ok, rErr := c.one(ctx, tsql.CanSelect(table))
+	r, ok, rErr := c.one(ctx, q)
 	if rErr != nil || !ok || r.null("allowed") || r.integer("allowed") != 0 {
 		return err
 	}
-	return changeGrant(instance, table, r.text("login_user"))
+	return changeGrant(instance, r.text("login_user"))
 }
 
-func changeGrant(instance, table, user string) error {
+func changeGrant(instance, user string) error {
+	table, err := tsql.ChangeTable(instance)
+	if err != nil {
+		table = instance
+	}
 	quoted, err := tsql.Quote(user)
 	if err != nil {
 		quoted = "[the login's user]"

@@ -35,9 +35,16 @@ func TableState(t Table) (Query, error) {
 		" HAS_PERMS_BY_NAME(@object, 'OBJECT', 'SELECT') AS can_select, USER_NAME() AS login_user", Arg{"object", name}), nil
 }
 
-// CanSelect answers allowed (0, 1 or NULL) and login_user for a quoted object.
-func CanSelect(object string) Query {
-	return query("permission to read", "SELECT HAS_PERMS_BY_NAME(@object, 'OBJECT', 'SELECT') AS allowed, USER_NAME() AS login_user", Arg{"object", object})
+// ChangeTableState answers allowed (to SELECT: 0, 1 or NULL), login_user and
+// command_id (the number of the column __$command_id, NULL where the change
+// table lacks it or cannot be seen).
+func ChangeTableState(instance string) (Query, error) {
+	table, err := ChangeTable(instance)
+	if err != nil {
+		return Query{}, err
+	}
+	return query("state of a change table", "SELECT HAS_PERMS_BY_NAME(@object, 'OBJECT', 'SELECT') AS allowed, USER_NAME() AS login_user,"+
+		" (SELECT c.column_id FROM sys.columns AS c WHERE c.object_id = OBJECT_ID(@object) AND c.name = N'__$command_id') AS command_id", Arg{"object", table}), nil
 }
 
 // CaptureInstances lists the capture instances whose captured columns the

@@ -16,12 +16,13 @@ func All() ([]Query, error) {
 	for _, q := range []Query{
 		MaxLSN(), MinLSN(instance), Increment(low), Decrement(high),
 		ServerVersion(), ZoneName(), ZoneOffset(),
-		Ping(), NetworkWait(), Database(), CanSelect("cdc.[dbo_orders_CT]"),
+		Ping(), NetworkWait(), Database(),
 		CaptureInstances(), CaptureInstancesOf(orders), CapturedColumns(instance), DDLHistory(instance), TableColumns(orders),
 	} {
 		collect.add(q, nil)
 	}
 	collect.add(NthAfter(low, 4))
+	collect.add(ChangeTableState(instance))
 	collect.add(Pending(low, 10000))
 	collect.add(Split(instance, low, high, 16))
 	for _, z := range []string{"", zone} {

@@ -1,0 +1,110 @@
+package mssql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	mssqldb "github.com/microsoft/go-mssqldb"
+
+	"github.com/pipectl/pipectl/core/diag"
+)
+
+func TestWhatIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	query := func(lost bool, err error) error { return &queryError{doing: "changes", lost: lost, err: err} }
+	number := func(n int32) error { return mssqldb.Error{Number: n, Message: "said"} }
+	for name, tc := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"deadlock":                         {query(false, number(1205)), true},
+		"deadlock with another last error": {query(false, mssqldb.Error{Number: 1205, All: []mssqldb.Error{{Number: 1205}, {Number: 22859}}}), true},
+		"a broken link":                    {query(true, errors.New("failed to send RPC: write: broken pipe")), true},
+		"a stream that ended":              {query(true, mssqldb.StreamError{InnerError: io.ErrUnexpectedEOF}), true},
+		"an end of file":                   {query(true, io.EOF), true},
+		"Azure throttles":                  {query(false, number(40501)), true},
+		"a fail-over":                      {query(false, number(983)), true},
+		"connecting refused":               {&connectError{&net.OpError{Op: "dial", Err: errors.New("connection refused")}}, true},
+		"connecting took too long":         {&connectError{errors.New("no connection within 30s")}, true},
+		"no such host":                     {&connectError{&net.DNSError{Err: "no such host", IsNotFound: true}}, false},
+		"a login refused":                  {&connectError{number(18456)}, false},
+		"a certificate":                    {&connectError{errors.New("TLS Handshake failed: tls: failed to verify certificate: x509: certificate signed by unknown authority")}, false},
+		"a lock time-out":                  {query(false, number(1222)), false},
+		"denied":                           {query(false, number(229)), false},
+		"not allowed":                      {query(false, number(3952)), false},
+		"gone":                             {query(false, number(208)), false},
+		"an answer":                        {diag.Errorf(diag.KindDataLoss, codeDataLoss, "", "gone").Err(), false},
+		"cancelled":                        {fmt.Errorf("reading: %w", context.Canceled), false},
+		"out of time":                      {query(true, context.DeadlineExceeded), false},
+		"a bug":                            {errors.New("a bug"), false},
+		"nothing":                          {nil, false},
+	} {
+		if got := transient(tc.err); got != tc.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+func TestWhatErrorsMean(t *testing.T) {
+	t.Parallel()
+	c := connection{mask: newMasker("reader", "hunter22", "", ""), place: argURL}
+	c.driver.Host, c.driver.Port, c.driver.Database = "db", 1433, "shop"
+	query := func(n int32, text string) error {
+		return &queryError{doing: "changes", err: mssqldb.Error{Number: n, Message: text}}
+	}
+	for name, tc := range map[string]struct {
+		err  error
+		kind diag.Kind
+		code string
+		says string
+	}{
+		"login":              {&connectError{mssqldb.Error{Number: 18456, Message: "Login failed for user 'reader'."}}, diag.KindPermission, codeLogin, "'***'"},
+		"database":           {&connectError{mssqldb.Error{Number: 4060, Message: "Cannot open database"}}, diag.KindPermission, codeDatabase, `"shop"`},
+		"unreachable":        {&connectError{errors.New("dial tcp: refused, password hunter22")}, diag.KindUnavailable, codeUnreachable, "db:1433"},
+		"certificate":        {&connectError{errors.New("x509: certificate signed by unknown authority")}, diag.KindUnavailable, codeTLS, "certificate"},
+		"denied":             {query(229, "The SELECT permission was denied"), diag.KindPermission, codeSourceGrant, "Grant SELECT"},
+		"gone":               {query(208, "Invalid object name"), diag.KindTransient, codeInstanceGone, "disabled"},
+		"column":             {query(207, "Invalid column name '__$command_id'."), diag.KindSchemaChanged, codeMissingColumn, "include_command_id = false"},
+		"no CDC":             {query(22901, "The database is not enabled"), diag.KindConfiguration, codeNotEnabled, "sp_cdc_enable_db"},
+		"CDC object":         {query(22981, "Object does not exist or access is denied."), diag.KindPermission, codeUnknownInstance, "gating role"},
+		"any other":          {query(8134, "Divide by zero"), diag.KindUnavailable, codeServer, "Divide by zero"},
+		"no error of SQL":    {errors.New("hunter22 is a bug"), diag.KindInternal, codeServer, "*** is a bug"},
+		"a broken link":      {&queryError{doing: "changes", lost: true, err: io.EOF}, diag.KindTransient, codeTransient, "broke"},
+		"a throttled server": {query(10928, "Resource ID: 1. The request limit is reached"), diag.KindTransient, codeTransient, "pass by itself"},
+	} {
+		err := c.diagnose(tc.err)
+		wantDiag(t, err, tc.kind, tc.code, tc.says)
+		if strings.Contains(err.Error(), "hunter22") || strings.Contains(err.Error(), "'reader'") {
+			t.Errorf("%s: a secret shows: %v", name, err)
+		}
+	}
+	for _, same := range []error{nil, context.Canceled, diag.Errorf(diag.KindDataLoss, codeDataLoss, "", "x").Err()} {
+		if got := c.diagnose(same); got != same {
+			t.Errorf("%v becomes %v", same, got)
+		}
+	}
+}
+
+func TestEveryCodeIsDocumented(t *testing.T) {
+	t.Parallel()
+	source, err := os.ReadFile("errors.go")
+	must(t, err)
+	guide, err := os.ReadFile("../../../docs/guides/sql-server.md")
+	must(t, err)
+	codes := regexp.MustCompile(`"(mssql\.[a-z_]+)"`).FindAllStringSubmatch(string(source), -1)
+	if len(codes) < 20 {
+		t.Fatalf("only %d codes", len(codes))
+	}
+	for _, c := range codes {
+		if !strings.Contains(string(guide), "`"+c[1]+"`") {
+			t.Errorf("%s is not in the guide", c[1])
+		}
+	}
+}
