@@ -194,7 +194,7 @@ func TestABrokenCallIsNeverAnOutcome(t *testing.T) {
 	t.Parallel()
 	build := func() *world {
 		w := orders()
-		w.insert(many(1, 200)...)
+		w.insert(many(1, 70)...)
 		w.stream(t, "")
 		w.apply(t, without(3))
 		w.insert(order(500, "late"))
@@ -202,7 +202,7 @@ func TestABrokenCallIsNeverAnOutcome(t *testing.T) {
 		return w
 	}
 	run := func(w *world) (outcome, error) {
-		return w.try(settings{"sample": 1, "bucket_rows": 50, "report": reportName})
+		return w.try(settings{"sample": 1, "bucket_rows": 35, "report": reportName})
 	}
 	w := build()
 	if got, err := run(w); err != nil || got.Outcome != plugin.Different {
