@@ -91,14 +91,16 @@ func transient(err error) bool {
 	if err == nil || errors.As(err, &d) || cancelled(err) {
 		return false
 	}
-	if number := sqlNumber(err); number != 0 {
-		return slices.Contains(transientErrors, number)
+	number := sqlNumber(err)
+	if slices.Contains(transientErrors, number) {
+		return true
 	}
 	var connecting *connectError
 	if errors.As(err, &connecting) {
 		var dns *net.DNSError
-		return !tlsProblem(err) && !(errors.As(err, &dns) && dns.IsNotFound)
+		return number == 0 && !tlsProblem(err) && !(errors.As(err, &dns) && dns.IsNotFound)
 	}
+	// A killed session says why, with a number, and is gone.
 	var q *queryError
 	return errors.As(err, &q) && q.lost
 }

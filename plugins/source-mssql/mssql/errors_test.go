@@ -29,6 +29,7 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		"a broken link":                    {query(true, errors.New("failed to send RPC: write: broken pipe")), true},
 		"a stream that ended":              {query(true, mssqldb.StreamError{InnerError: io.ErrUnexpectedEOF}), true},
 		"an end of file":                   {query(true, io.EOF), true},
+		"a session that was killed":        {query(true, number(596)), true},
 		"Azure throttles":                  {query(false, number(40501)), true},
 		"a fail-over":                      {query(false, number(983)), true},
 		"connecting refused":               {&connectError{&net.OpError{Op: "dial", Err: errors.New("connection refused")}}, true},

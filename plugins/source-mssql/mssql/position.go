@@ -48,6 +48,15 @@ func (s *session) Start(ctx context.Context, req plugin.StartRequest) (plugin.Po
 				return diag.Errorf(diag.KindConfiguration, codePosition, `Write "earliest", "latest", or an LSN such as 0x0000002A000001F00003.`,
 					"%q is no starting position", req.From).At("starting_position").Err()
 			}
+			newest, err := maxLSN(ctx, c)
+			if err != nil {
+				return err
+			}
+			if newest.Less(l) {
+				// A stream that starts there would wait without a word.
+				return diag.Errorf(diag.KindConfiguration, codePosition, "A position means something only in the database that it comes from. The newest commit here is "+newest.String()+".",
+					"The starting position %s lies after every commit of this database", l).At("starting_position").Err()
+			}
 		}
 		out, err = s.position(ctx, c, l)
 		return err

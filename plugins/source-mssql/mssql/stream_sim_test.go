@@ -107,6 +107,10 @@ func TestStartingPositions(t *testing.T) {
 		}
 		equal(t, read(p), []string{"2|2|order 2|1.50", "2|3|order 3|1.50"})
 	})
+	t.Run("a position of another database is refused", func(t *testing.T) {
+		_, err := s.Start(ctx, plugin.StartRequest{Table: tab, From: "FF000000000000000000"})
+		wantDiag(t, err, diag.KindConfiguration, codePosition, "0xFF000000000000000000", ids[2].String())
+	})
 	t.Run("anything else is refused", func(t *testing.T) {
 		_, err := s.Start(ctx, plugin.StartRequest{Table: tab, From: "yesterday"})
 		wantDiag(t, err, diag.KindConfiguration, codePosition, "yesterday", "earliest")
