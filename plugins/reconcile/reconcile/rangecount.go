@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plugin"
 )
 
@@ -91,7 +92,8 @@ func (r *run) sourceExtent(ctx context.Context, key rangeKey) (extent, error) {
 			}
 			v, err := key.parse(c.Value(0))
 			if err != nil {
-				return err
+				// A column that is read as an integer may be something else there.
+				return diag.Errorf(diag.KindUnsupported, "reconcile.no_buckets", "", "Its keys are no integers and no dates: %s", err).Err()
 			}
 			e.include(v)
 		}

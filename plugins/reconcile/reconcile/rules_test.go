@@ -378,3 +378,64 @@ func TestSampledRangesFindWhatTheSourceHolds(t *testing.T) {
 		t.Error("no sample found the missing keys")
 	}
 }
+
+// Neighbouring buckets are read with one statement, others with one each, and
+// no bound is outside what a key of 64 bits can reach.
+func TestChosenRangesAreReadOnce(t *testing.T) {
+	t.Parallel()
+	w := orders()
+	src := &scripted{fields: w.fields, key: w.key, newest: lsnOf(9)}
+	for i := range 100 {
+		src.rows = append(src.rows, order(i, "x"))
+	}
+	w.source = src
+	silver := slices.Clone(src.rows)
+	silver = slices.Delete(silver, 95, 96)
+	silver = slices.Delete(silver, 25, 26)
+	silver = slices.Delete(silver, 15, 16)
+	w.put(t, silverName, w.silverSchema(), plugin.WriteOverwrite, silver)
+	w.ledger.Views[silverName] = plugin.LedgerView{Position: plugin.TargetPosition{Applied: lsnOf(9)}}
+	got := w.check(t, settings{"bucket_rows": 10, "sample": 0})
+	expect(t, got, plugin.CheckResult{Outcome: plugin.Different, Buckets: 10, Match: 7, Mismatch: 3, Hashed: 3, Failures: map[string]int64{"MISSING_TARGET": 3}})
+	if want := [][2]string{{"10", "30"}, {"90", "100"}}; !slices.Equal(src.reads, want) {
+		t.Errorf("read %v, want %v", src.reads, want)
+	}
+	// A finding names its own bucket all the same.
+	for i, lo := range []string{"10", "20", "90"} {
+		if f := got.findings[3+i]; f.Lo != lo {
+			t.Errorf("finding %+v, want a bucket from %s", f, lo)
+		}
+	}
+}
+
+func TestAKeyThatTheSourceCannotCountInBucketsIsCountedAsAWhole(t *testing.T) {
+	t.Parallel()
+	w := orders()
+	src := &scripted{fields: w.fields, key: w.key, newest: lsnOf(9), textual: true, rows: many(1, 9)}
+	w.source = src
+	w.put(t, silverName, w.silverSchema(), plugin.WriteOverwrite, src.rows)
+	got := w.check(t, settings{})
+	expect(t, got, plugin.CheckResult{Outcome: plugin.Equal, Buckets: 1, Match: 1, Hashed: 1})
+	if len(got.Diagnostics) != 1 || got.Diagnostics[0].Code != "reconcile.no_buckets" {
+		t.Errorf("diagnostics %v", got.Diagnostics)
+	}
+}
+
+// More findings than are put in order are all there, too.
+func TestManyFindingsAreAllReported(t *testing.T) {
+	t.Parallel()
+	w := orders()
+	w.dir, w.budget = t.TempDir(), 1<<20
+	src := &scripted{fields: w.fields, key: w.key, newest: lsnOf(9), rows: many(1, 12_000)}
+	w.source = src
+	w.put(t, silverName, w.silverSchema(), plugin.WriteOverwrite, nil)
+	w.ledger.Views[silverName] = plugin.LedgerView{Position: plugin.TargetPosition{Applied: lsnOf(9)}}
+	got := w.check(t, settings{"report": reportName})
+	expect(t, got, plugin.CheckResult{Outcome: plugin.Different, Buckets: 1, Mismatch: 1, Hashed: 1, Failures: map[string]int64{"MISSING_TARGET": 12_000}})
+	if keys := got.keys("MISSING_TARGET"); len(keys) != 12_000 || len(slices.Compact(slices.Sorted(slices.Values(keys)))) != 12_000 {
+		t.Errorf("%d findings", len(keys))
+	}
+	if n := len(w.lake.Rows(reportName)); n != 12_001 {
+		t.Errorf("%d report rows", n)
+	}
+}

@@ -34,6 +34,9 @@ type scripted struct {
 	newest        string
 	// uncut refuses tiles, as a source does whose key has no castable bound.
 	uncut bool
+	// textual writes integer bounds as texts, as a source does whose key is read
+	// as an integer and is none.
+	textual bool
 	// reads lists the bounds of chunks that were read.
 	reads [][2]string
 }
@@ -201,6 +204,9 @@ func (s *scripted) Aggregate(_ context.Context, req plugin.AggregateRequest) (pl
 		row := fake.Row{}
 		if list = withKey(list, s.key[0]); len(list) > 0 {
 			row = fake.Row{"lo": s.boundOf(list[0]), "hi": s.boundOf(list[len(list)-1])}
+			if s.textual {
+				row = fake.Row{"lo": strconv.Quote(row["lo"].(string)), "hi": strconv.Quote(row["hi"].(string))}
+			}
 		}
 		return s.send([]arrow.Field{column("lo", words), column("hi", words)}, []fake.Row{row}), nil
 	case plugin.AggregateBuckets:

@@ -176,6 +176,9 @@ func (s *session) RunCheck(ctx context.Context, req plugin.CheckRequest, host pl
 	if r.settings, faults = parseSettings(req.Body); faults.HasErrors() {
 		return r.result, faults.Err()
 	}
+	if host.Source == nil {
+		return r.result, diag.Errorf(diag.KindInternal, "reconcile.no_source", "", "The check of %s was given no source", req.Silver.Name).Err()
+	}
 	var err error
 	if r.subject, err = subjectOf(req); err != nil {
 		return r.result, err
