@@ -23,6 +23,13 @@ type CheckRequest struct {
 	Bronze       TableRef
 	Key          []string
 	Instances    []string
+	// Settle asks to compare ranges with rows in flight row by row, too, so that
+	// findings of kind IN_FLIGHT name every such key. A check may ignore it; the
+	// host then looks at everything again.
+	Settle bool
+	// Keys asks to look at these keys only (JSON objects as in Finding.Key): they
+	// were in flight at an earlier look. None = everything. A check may ignore it.
+	Keys []string
 }
 
 // CheckPlan is what a check would do.

@@ -110,7 +110,7 @@ func checkToProto(session, grant string, r plugin.CheckRequest, host plugin.Host
 	}
 	return &pb.CheckRequest{
 		Session: session, Grant: grant, Address: r.Address, Body: body, Source: source, Object: r.Object, SourceSchema: schemaToProto(r.SourceSchema),
-		Silver: tableToProto(r.Silver), Bronze: tableToProto(r.Bronze), Key: r.Key, Instances: r.Instances,
+		Silver: tableToProto(r.Silver), Bronze: tableToProto(r.Bronze), Key: r.Key, Settle: r.Settle, Keys: r.Keys, Instances: r.Instances,
 		TablesLimits: limitsToProto(host.Tables.Limits()), SourceLimits: sourceLimits(host),
 	}, nil
 }
@@ -130,7 +130,7 @@ func checkFromProto(r *pb.CheckRequest) (plugin.CheckRequest, error) {
 	}
 	return plugin.CheckRequest{
 		Address: r.Address, Body: body, Source: source, Object: r.Object, SourceSchema: schema,
-		Silver: tableFromProto(r.Silver), Bronze: tableFromProto(r.Bronze), Key: r.Key, Instances: r.Instances,
+		Silver: tableFromProto(r.Silver), Bronze: tableFromProto(r.Bronze), Key: r.Key, Settle: r.Settle, Keys: r.Keys, Instances: r.Instances,
 	}, nil
 }
 

@@ -6628,7 +6628,14 @@ type CheckRequest struct {
 	Instances    []string     `protobuf:"bytes,11,rep,name=instances,proto3" json:"instances,omitempty"`
 	TablesLimits *Limits      `protobuf:"bytes,12,opt,name=tables_limits,json=tablesLimits,proto3" json:"tables_limits,omitempty"`
 	// Absent: the grant has no source.
-	SourceLimits  *Limits `protobuf:"bytes,13,opt,name=source_limits,json=sourceLimits,proto3" json:"source_limits,omitempty"`
+	SourceLimits *Limits `protobuf:"bytes,13,opt,name=source_limits,json=sourceLimits,proto3" json:"source_limits,omitempty"`
+	// Compare ranges with rows in flight row by row, too, so that findings of
+	// kind IN_FLIGHT name every such key. May be ignored: the host then looks at
+	// everything again.
+	Settle bool `protobuf:"varint,14,opt,name=settle,proto3" json:"settle,omitempty"`
+	// Look at these keys only, JSON objects as in Finding.key: they were in flight
+	// at an earlier look. Empty: look at everything. May be ignored, too.
+	Keys          []string `protobuf:"bytes,15,rep,name=keys,proto3" json:"keys,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -6750,6 +6757,20 @@ func (x *CheckRequest) GetTablesLimits() *Limits {
 func (x *CheckRequest) GetSourceLimits() *Limits {
 	if x != nil {
 		return x.SourceLimits
+	}
+	return nil
+}
+
+func (x *CheckRequest) GetSettle() bool {
+	if x != nil {
+		return x.Settle
+	}
+	return false
+}
+
+func (x *CheckRequest) GetKeys() []string {
+	if x != nil {
+		return x.Keys
 	}
 	return nil
 }
@@ -9075,7 +9096,7 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"\vdiagnostics\x18\n" +
 	" \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnosticsB\r\n" +
 	"\v_verdict_usB\a\n" +
-	"\x05event\"\x8f\x04\n" +
+	"\x05event\"\xbb\x04\n" +
 	"\fCheckRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x14\n" +
 	"\x05grant\x18\x02 \x01(\tR\x05grant\x12\x18\n" +
@@ -9090,7 +9111,9 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	" \x03(\tR\x03key\x12\x1c\n" +
 	"\tinstances\x18\v \x03(\tR\tinstances\x12>\n" +
 	"\rtables_limits\x18\f \x01(\v2\x19.pipectl.plugin.v1.LimitsR\ftablesLimits\x12>\n" +
-	"\rsource_limits\x18\r \x01(\v2\x19.pipectl.plugin.v1.LimitsR\fsourceLimits\"\xd9\x01\n" +
+	"\rsource_limits\x18\r \x01(\v2\x19.pipectl.plugin.v1.LimitsR\fsourceLimits\x12\x16\n" +
+	"\x06settle\x18\x0e \x01(\bR\x06settle\x12\x12\n" +
+	"\x04keys\x18\x0f \x03(\tR\x04keys\"\xd9\x01\n" +
 	"\x11PlanCheckResponse\x12\x18\n" +
 	"\asummary\x18\x01 \x01(\tR\asummary\x124\n" +
 	"\x06tables\x18\x02 \x03(\v2\x1c.pipectl.plugin.v1.TableSpecR\x06tables\x123\n" +
