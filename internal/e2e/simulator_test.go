@@ -1,0 +1,186 @@
+package e2e
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tds"
+)
+
+// simulated is a script's server. Each script has its own, since logins and
+// faults belong to a server and scripts run side by side.
+type simulated struct {
+	server *mssqlsim.Server
+	db     *mssqlsim.Database
+	mark   mssqlsim.LSN
+	held   map[string]*hold
+}
+
+// hold is a statement that waits before it reads a table.
+type hold struct {
+	reached, release chan struct{}
+	once             sync.Once
+}
+
+func (h *hold) let() { h.once.Do(func() { close(h.release) }) }
+
+func (s *simulated) close() {
+	for _, h := range s.held {
+		h.let()
+	}
+	s.server.Close()
+}
+
+const (
+	simDatabase = "shop"
+	// patience is how long a script waits for what must come; it only ends
+	// scripts that would hang.
+	patience = time.Minute
+)
+
+// simCommands are the words after sim, with what they take:
+//
+//	new | empty            a server with dbo.orders, or with nothing; sets SHOP_MSSQL_URL and SIM_URL
+//	exec SQL               runs a batch
+//	tx SQL...              runs statements in one transaction
+//	freeze | resume        stops capture; lets it catch up
+//	mark                   remembers the newest LSN
+//	cleanup INSTANCE       purges changes up to the newest LSN
+//	restore                sets the log back to the mark, as restoring an older backup in place does
+//	replace                another database behind the same URL
+//	login NAME             a login without rights, which SHOP_MSSQL_URL then uses
+//	grant NAME OBJECT      SELECT for a login
+//	revoke NAME OBJECT
+//	fault MATCH NUMBER TIMES MESSAGE   answers statements that hold MATCH with an error
+//	drop MATCH TIMES       cuts the connection of statements that hold MATCH
+//	hold TABLE             the next statement that reads rows of the table waits
+//	reached TABLE          waits until it has begun
+//	release TABLE          lets it go on
+var simCommands = map[string]struct {
+	args int // exact; -1 = one or more
+	do   func(ts *testscript.TestScript, s *simulated, args []string) error
+}{
+	"exec": {1, func(_ *testscript.TestScript, s *simulated, args []string) error {
+		return s.db.Exec(context.Background(), args[0])
+	}},
+	"tx": {-1, func(_ *testscript.TestScript, s *simulated, args []string) error {
+		return s.db.Exec(context.Background(), "BEGIN TRANSACTION;\n"+strings.Join(args, ";\n")+";\nCOMMIT TRANSACTION;")
+	}},
+	"freeze": {0, func(_ *testscript.TestScript, s *simulated, _ []string) error { s.db.Freeze(); return nil }},
+	"resume": {0, func(_ *testscript.TestScript, s *simulated, _ []string) error { s.db.Resume(); return nil }},
+	"mark": {0, func(_ *testscript.TestScript, s *simulated, _ []string) error {
+		s.mark = s.db.MaxLSN()
+		return nil
+	}},
+	"cleanup": {1, func(_ *testscript.TestScript, s *simulated, args []string) error {
+		return s.db.Cleanup(args[0], s.db.MaxLSN())
+	}},
+	"restore": {0, func(_ *testscript.TestScript, s *simulated, _ []string) error { s.db.Restore(s.mark); return nil }},
+	"replace": {0, func(_ *testscript.TestScript, s *simulated, _ []string) error { s.db.Replace(); return nil }},
+	"login": {1, func(ts *testscript.TestScript, s *simulated, args []string) error {
+		s.server.AddLogin(args[0], "Reader1!")
+		ts.Setenv("SHOP_MSSQL_URL", s.server.UserDSN(args[0], "Reader1!", simDatabase))
+		return nil
+	}},
+	"grant": {2, func(_ *testscript.TestScript, s *simulated, args []string) error {
+		s.server.Login(args[0]).Grant(simDatabase, args[1])
+		return nil
+	}},
+	"revoke": {2, func(_ *testscript.TestScript, s *simulated, args []string) error {
+		s.server.Login(args[0]).Revoke(simDatabase, args[1])
+		return nil
+	}},
+	"fault": {4, func(_ *testscript.TestScript, s *simulated, args []string) error {
+		number, err := strconv.ParseInt(args[1], 10, 32)
+		if err != nil {
+			return err
+		}
+		times, err := strconv.Atoi(args[2])
+		if err != nil {
+			return err
+		}
+		_, err = s.server.Inject(mssqlsim.ErrorFault(args[0], times, int32(number), args[3], 0))
+		return err
+	}},
+	"drop": {2, func(_ *testscript.TestScript, s *simulated, args []string) error {
+		times, err := strconv.Atoi(args[1])
+		if err != nil {
+			return err
+		}
+		_, err = s.server.Inject(mssqlsim.DropFault(args[0], times, tds.DropBefore, 0))
+		return err
+	}},
+	"hold": {1, func(_ *testscript.TestScript, s *simulated, args []string) error {
+		h := &hold{reached: make(chan struct{}), release: make(chan struct{})}
+		s.held[args[0]] = h
+		return s.db.CommitBeforeRead(args[0], func() error {
+			close(h.reached)
+			<-h.release
+			return nil
+		})
+	}},
+	"reached": {1, func(ts *testscript.TestScript, s *simulated, args []string) error {
+		over := time.NewTimer(patience)
+		defer over.Stop()
+		select {
+		case <-s.held[args[0]].reached:
+		case <-over.C:
+			ts.Fatalf("no statement read %s", args[0])
+		}
+		return nil
+	}},
+	"release": {1, func(_ *testscript.TestScript, s *simulated, args []string) error {
+		s.held[args[0]].let()
+		return nil
+	}},
+}
+
+func sim(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: sim COMMAND ARGS")
+	}
+	if args[0] == "new" || args[0] == "empty" {
+		newSimulated(ts, args[0] == "new")
+		return
+	}
+	s := scriptOf(ts).sim
+	command, ok := simCommands[args[0]]
+	switch n := len(args) - 1; {
+	case !ok:
+		ts.Fatalf("there is no sim %s", args[0])
+	case s == nil:
+		ts.Fatalf("sim new comes first")
+	case command.args >= 0 && command.args != n || command.args < 0 && n == 0:
+		ts.Fatalf("sim %s takes %d arguments, not %d", args[0], command.args, n)
+	}
+	ts.Check(command.do(ts, s, args[1:]))
+}
+
+func newSimulated(ts *testscript.TestScript, filled bool) {
+	s := scriptOf(ts)
+	if s.sim != nil {
+		s.sim.close()
+	}
+	server, err := mssqlsim.Start(context.Background(), mssqlsim.Options{})
+	ts.Check(err)
+	s.sim = &simulated{server: server, db: server.Database(simDatabase), held: map[string]*hold{}}
+	if filled {
+		text, err := os.ReadFile(filepath.Join(shopFolder, "shop.sql"))
+		ts.Check(err)
+		ts.Check(s.sim.db.Exec(context.Background(), string(text)))
+	}
+	ts.Setenv("SHOP_MSSQL_URL", server.DSN(simDatabase))
+	ts.Setenv("SIM_URL", server.DSN(simDatabase))
+	u, err := url.Parse(server.DSN(simDatabase))
+	ts.Check(err)
+	ts.Setenv("SIM_HOST", u.Host)
+}
