@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -44,6 +46,7 @@ func Serve(factory Factory) {
 	// go-plugin replaces os.Stderr; the host reads log lines from the first one.
 	stderr := os.Stderr
 	p := newProcess(factory(newLogger(stderr, logLevel(os.Getenv(wire.LogLevelVariable)))))
+	p.output = stderr
 	orphaned := time.AfterFunc(startGrace, p.stopIfAlone)
 	defer orphaned.Stop()
 	goplugin.Serve(&goplugin.ServeConfig{
@@ -55,7 +58,14 @@ func Serve(factory Factory) {
 	if err := p.finish(); err != nil {
 		fmt.Fprintln(stderr, err)
 	}
+	// The host removes the folder of the sockets; a killed one left it behind.
+	if dir := os.Getenv(goplugin.EnvUnixSocketDir); strings.HasPrefix(filepath.Base(dir), socketDirPrefix) {
+		os.RemoveAll(dir)
+	}
 }
+
+// socketDirPrefix begins the name of the private folder that go-plugin makes.
+const socketDirPrefix = "plugin-dir"
 
 // Main is the first statement of a program that bundles plugins. It returns
 // false when the program was not started as one of them; else it serves that
@@ -79,6 +89,11 @@ type process struct {
 	wire  *wire.Server
 	calls inFlight
 	host  hostConnection
+
+	// output is the standard error that the host reads to its end. What
+	// go-plugin sends over its own stream instead is lost when a process ends
+	// at once, and with it the last words before a crash.
+	output *os.File
 
 	mu          sync.Mutex
 	server      *grpc.Server
@@ -120,7 +135,10 @@ func (p *process) connected(change int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.connections += change
-	p.everHad = true
+	if !p.everHad {
+		p.everHad = true
+		os.Stdout, os.Stderr = p.output, p.output
+	}
 	if p.connections == 0 {
 		// Stop waits for transports, one of which is calling here.
 		p.host.wait.Go(p.server.Stop)

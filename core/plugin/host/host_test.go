@@ -40,7 +40,7 @@ func TestACrashIsOneTransientDiagnosticAndTheNextCallFindsANewProcess(t *testing
 	if !strings.Contains(list[0].Summary, `"shop"`) || !strings.Contains(list[0].Summary, "exit status 3") {
 		t.Errorf("summary %q", list[0].Summary)
 	}
-	if !strings.Contains(list[0].Detail, "[error] the last words password=(sensitive)") {
+	if !strings.Contains(list[0].Detail, "about to go\n[error] the last words password=(sensitive)") {
 		t.Errorf("detail %q", list[0].Detail)
 	}
 	second, err := source.Start(t.Context(), plugin.StartRequest{Table: orders, From: "pid"})
@@ -345,48 +345,69 @@ func TestPairsOverLimitedSlotsEnd(t *testing.T) {
 	}
 }
 
-// A source that dies while it is read fails the part with its own crash, and
-// the sink stays up.
-func TestTheCrashOfASourceFailsThePartThatItFed(t *testing.T) {
+// When either end of a pair dies in its midst, its crash is what the part
+// fails with, and the other end stays up.
+func TestTheCrashOfOneEndFailsThePart(t *testing.T) {
 	t.Parallel()
-	h := host.New(quick())
-	defer h.Stop()
-	plugins, err := h.Start(t.Context(), []host.Spec{{Name: "from", Source: "test/odd"}, {Name: "to", Source: "test/odd"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	source := openSource(t, plugins["from"], "")
-	tables, err := plugins["to"].OpenTables(t.Context(), open(""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ref := plugin.TableRef{Name: "bronze.orders"}
-	newest, err := source.Latest(t.Context(), plugin.LatestRequest{Table: orders})
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := source.PlanBatch(t.Context(), plugin.PlanBatchRequest{Table: orders, End: newest.End})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tables.ApplyTable(t.Context(), plugin.ApplyTableRequest{Spec: plugin.TableSpec{Table: ref, Schema: plan.Schema}}); err != nil {
-		t.Fatal(err)
-	}
-	begun, err := tables.BeginWrite(t.Context(), plugin.BeginWriteRequest{Table: ref, Mode: plugin.WriteAppend, Schema: plan.Schema, BaseVersion: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = tables.WritePart(t.Context(), plugin.WritePartRequest{WriteID: begun.WriteID}, plugin.Lazy(func() (plugin.FrameReader, error) {
-		_, err := source.Start(t.Context(), plugin.StartRequest{Table: orders, From: "exit"})
-		return nil, err
-	}))
-	if list := diag.FromError(err); len(list) != 1 || list[0].Code != "plugin.crashed" || list[0].Data["plugin"] != "from" {
-		t.Fatalf("diagnostics %+v", list)
-	}
-	if _, err := tables.Commit(t.Context(), plugin.CommitRequest{WriteID: begun.WriteID}); err != nil || plugins["to"].Restarts() != 0 {
-		t.Fatalf("the sink: %v", err)
-	}
-	if err := errors.Join(source.Close(), tables.Close()); err != nil {
-		t.Fatal(err)
+	for name, tc := range map[string]struct {
+		isolation string
+		attempt   int
+		dead      string
+	}{
+		"of the source": {dyingRead, 0, "from"},
+		"of the sink":   {"", dyingPart, "to"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := host.New(quick())
+			defer h.Stop()
+			plugins, err := h.Start(t.Context(), []host.Spec{{Name: "from", Source: "test/odd"}, {Name: "to", Source: "test/odd"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			source := openSource(t, plugins["from"], "")
+			tables, err := plugins["to"].OpenTables(t.Context(), open(""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ref := plugin.TableRef{Name: "bronze.orders"}
+			newest, err := source.Latest(t.Context(), plugin.LatestRequest{Table: orders})
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan, err := source.PlanBatch(t.Context(), plugin.PlanBatchRequest{Table: orders, End: newest.End})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := tables.ApplyTable(t.Context(), plugin.ApplyTableRequest{Spec: plugin.TableSpec{Table: ref, Schema: plan.Schema}}); err != nil {
+				t.Fatal(err)
+			}
+			begun, err := tables.BeginWrite(t.Context(), plugin.BeginWriteRequest{Table: ref, Mode: plugin.WriteAppend, Schema: plan.Schema, BaseVersion: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = tables.WritePart(t.Context(), plugin.WritePartRequest{WriteID: begun.WriteID, Attempt: tc.attempt}, plugin.Lazy(func() (plugin.FrameReader, error) {
+				return source.Read(t.Context(), plugin.ReadRequest{Table: orders, Range: plan.Ranges[0], Isolation: tc.isolation})
+			}))
+			list := diag.FromError(err)
+			if len(list) != 1 || list[0].Code != "plugin.crashed" || list[0].Data["plugin"] != tc.dead || list[0].Data["exit"] != "exit status 4" {
+				t.Fatalf("diagnostics %+v, %v", list, err)
+			}
+			// Both answer again: one in a new process, one in its first.
+			if _, err := source.Latest(t.Context(), plugin.LatestRequest{Table: orders}); err != nil {
+				t.Error(err)
+			}
+			if _, err := tables.GetTables(t.Context(), plugin.GetTablesRequest{Tables: []plugin.TableRef{ref}}); err != nil {
+				t.Error(err)
+			}
+			for name, p := range plugins {
+				if want := map[bool]int{true: 1}[name == tc.dead]; p.Restarts() != want {
+					t.Errorf("plugin %q was started again %d times", name, p.Restarts())
+				}
+			}
+			if err := errors.Join(source.Close(), tables.Close()); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

@@ -128,6 +128,49 @@ func (s *oddSource) Start(ctx context.Context, req plugin.StartRequest) (plugin.
 	return s.Source.Start(ctx, req)
 }
 
+// dying is the isolation of a read, or the attempt of a part, in whose midst
+// the process exits.
+const (
+	dyingRead = "dying"
+	dyingPart = 99
+)
+
+// dies lets two frames pass and exits.
+type dies struct {
+	plugin.FrameReader
+	passed int
+}
+
+func (d *dies) Recv() (plugin.Frame, error) {
+	if d.passed == 2 {
+		os.Exit(4)
+	}
+	d.passed++
+	return d.FrameReader.Recv()
+}
+
+func (s *oddSource) Read(ctx context.Context, req plugin.ReadRequest) (plugin.FrameReader, error) {
+	frames, err := s.Source.Read(ctx, req)
+	if err == nil && req.Isolation == dyingRead {
+		frames = &dies{FrameReader: frames}
+	}
+	return frames, err
+}
+
+func (o *odd) OpenTables(ctx context.Context, req plugin.OpenRequest) (plugin.Tables, error) {
+	t, err := o.Plugin.OpenTables(ctx, req)
+	return &oddTables{Tables: t}, err
+}
+
+type oddTables struct{ plugin.Tables }
+
+func (t *oddTables) WritePart(ctx context.Context, req plugin.WritePartRequest, frames plugin.FrameReader) (plugin.Part, error) {
+	if req.Attempt == dyingPart {
+		frames = &dies{FrameReader: frames}
+	}
+	return t.Tables.WritePart(ctx, req, frames)
+}
+
 // config is the connection body of the memory plugin.
 func config(password string) cty.Value {
 	p := cty.NullVal(cty.String)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -56,16 +57,16 @@ func (h *Host) start(ctx context.Context, spec Spec) (*process, error) {
 		VersionedPlugins: map[int]goplugin.PluginSet{wire.ProtocolVersion: {wire.PluginName: plugged}},
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
 		// go-plugin fills a command with its own variables; ours has the rest.
-		RunnerFunc: func(_ hclog.Logger, filled *exec.Cmd, _ string) (gorunner.Runner, error) {
+		RunnerFunc: func(_ hclog.Logger, filled *exec.Cmd, sockets string) (gorunner.Runner, error) {
 			cmd.Env = append(cmd.Env, filled.Env...)
 			r, err := newRunner(spec.Name, cmd)
-			if err != nil {
-				return nil, err
-			}
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			if p.reason != "" {
-				return nil, errors.New(p.reason)
+			if err == nil && p.reason != "" {
+				err = errors.New(p.reason)
+			}
+			if err != nil { // go-plugin removes the folder of a runner only
+				return nil, errors.Join(err, os.RemoveAll(sockets))
 			}
 			p.runner = r
 			return r, nil

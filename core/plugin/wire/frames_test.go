@@ -329,3 +329,18 @@ func TestAPartIsOpenBeforeItsFirstFrame(t *testing.T) {
 		t.Fatalf("closed %v, error %v", stream.closed, err)
 	}
 }
+
+// What does not fit a message is said, not hung on or cut.
+func TestAMessageHasALimit(t *testing.T) {
+	tables, err := connect(t, fake.New()).OpenTables(t.Context(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = tables.PutObject(t.Context(), plugin.Object{Key: "k", Data: make([]byte, wire.MaxMessage+1)}, true)
+	if list := diag.FromError(err); len(list) != 1 || list[0].Code != "plugin.message_size" {
+		t.Fatalf("error %v", err)
+	}
+	if err := tables.PutObject(t.Context(), plugin.Object{Key: "k", Data: make([]byte, wire.MaxMessage-100)}, true); err != nil {
+		t.Fatal(err)
+	}
+}
