@@ -10,4 +10,6 @@ import (
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssql"
 )
 
-func main() { sdk.Serve(func(log *slog.Logger) plugin.Plugin { return mssql.New(log) }) }
+func main() { sdk.Serve(factory) }
+
+func factory(log *slog.Logger) plugin.Plugin { return mssql.New(log) }

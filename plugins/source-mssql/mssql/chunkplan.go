@@ -11,30 +11,29 @@ import (
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssql/tsql"
 )
 
-// PlanChunks cuts the key space of a whole snapshot into parts: integer keys
-// by arithmetic, others by seeks. The first is open below and takes NULL keys,
-// the last is open above.
+// PlanChunks cuts the key space: into Parts pieces for a whole snapshot, whose
+// first is open below (it takes NULL keys) and whose last is open above, or
+// into chunks of ChunkRows rows, whose last ends above the extent's greatest
+// key: what is inserted beyond it belongs to the stream.
 func (s *session) PlanChunks(ctx context.Context, req plugin.PlanChunksRequest) ([]plugin.Chunk, error) {
-	if req.ChunkRows > 0 {
-		return nil, diag.Errorf(diag.KindUnsupported, codeUnsupported, "Use bootstrap = \"full\".", "Chunked snapshots are not built yet").Err()
-	}
 	cfg, st, err := s.parse(req.Table)
 	if err != nil {
 		return nil, err
 	}
 	whole := []plugin.Chunk{{Last: true}}
-	if req.Parts <= 1 || req.Extent == "" || len(req.Keys) == 0 {
+	if req.ChunkRows <= 0 && req.Parts <= 1 || req.Extent == "" || len(req.Keys) == 0 {
 		return whole, nil
 	}
 	var e extent
 	if err := json.Unmarshal([]byte(req.Extent), &e); err != nil {
 		return nil, diag.Errorf(diag.KindInternal, codeKey, "", "The extent of a snapshot cannot be read: %s", err).Err()
 	}
-	if e.Kind == extentInt && e.Lo != nil && e.Hi != nil {
-		return chunksAt(integerBounds(*e.Lo, *e.Hi, req.Parts)), nil
-	}
-	if e.Kind != extentKeyset {
+	isInt := e.Kind == extentInt && e.Lo != nil && e.Hi != nil
+	if !isInt && (e.Kind != extentKeyset || len(e.Max) == 0) {
 		return nil, diag.Errorf(diag.KindInternal, codeKey, "", "The extent of a snapshot has the kind %q", e.Kind).Err()
+	}
+	if isInt && req.ChunkRows <= 0 {
+		return chunksAt(integerBounds(*e.Lo, *e.Hi, req.Parts)), nil
 	}
 	lock, err := s.locking(req.Isolation, 0)
 	if err != nil {
@@ -46,9 +45,12 @@ func (s *session) PlanChunks(ctx context.Context, req plugin.PlanChunksRequest) 
 		if err != nil {
 			return err
 		}
-		if t.cols == nil {
-			out = whole
-			return nil
+		switch {
+		case t.cols == nil || isInt && !t.isInteger():
+			return diag.Errorf(diag.KindSchemaChanged, codeKey, "Take a new snapshot.", "The key of %s is not the one that the snapshot was opened with: %s", cfg.label(), t.reason).Err()
+		case req.ChunkRows > 0:
+			out, err = s.rowChunks(ctx, c, t, lock, e, req.ChunkRows)
+			return err
 		}
 		bounds, err := seekBounds(ctx, c, t, lock, req.Parts)
 		out = chunksAt(bounds)

@@ -238,10 +238,6 @@ func TestSnapshotKeys(t *testing.T) {
 		_, err := s.Read(ctx, plugin.ReadRequest{Table: table(), Chunk: &plugin.Chunk{Lo: "1"}, Stamp: plugin.Position{Text: at(1).String()}, Keys: []string{"at"}})
 		wantDiag(t, err, diag.KindConfiguration, codeKey, "cannot be read in ranges")
 	})
-	t.Run("chunks of so many rows are not built", func(t *testing.T) {
-		_, err := s.PlanChunks(ctx, plugin.PlanChunksRequest{Table: with("Id"), Keys: []string{"Id"}, ChunkRows: 10})
-		wantDiag(t, err, diag.KindUnsupported, codeUnsupported)
-	})
 }
 
 func TestIsolationOfSnapshots(t *testing.T) {
