@@ -12,77 +12,121 @@ import (
 	"github.com/pipectl/pipectl/core/plugin"
 )
 
-// settlePause is how long a check waits before it looks at undecided ranges
+// settlePause is how long a check waits before it looks at what was in flight
 // again.
 const settlePause = 2 * time.Second
 
-// check compares, again while rows are in flight, until all ranges are decided
-// or the check's time to settle is over. What is undecided then is neither
-// proof nor difference, and fails: a gate fails closed.
+// maxKeysInFlight bounds the keys that a later look is narrowed to; with more
+// in flight, it looks at everything again.
+const maxKeysInFlight = 10_000
+
+// check compares, and looks again at what was in flight until it is decided or
+// the check's time to settle is over. A key that was equal at one look counts
+// as equal: on a table that never stands still nothing more can be proven. What
+// is undecided at the end is neither proof nor difference, and fails: a gate
+// fails closed.
 func (x *execution) check(ctx context.Context, a addr.Address, r *StepResult) error {
 	c := x.Config.Check(a)
 	deadline := x.Clock().Add(c.Settle)
-	for {
-		result, findings, err := x.compare(ctx, c)
-		if err != nil {
-			return err
-		}
-		r.Check, r.Findings = &result, findings
-		if result.Outcome != plugin.Undecided || !x.Clock().Add(settlePause).Before(deadline) || x.stopped() {
-			for _, f := range findings {
-				x.tell(Event{Kind: StepFinding, Address: a, Finding: &f})
-			}
-			for _, d := range result.Diagnostics {
-				x.warn(r)(d)
-			}
-			return x.judge(c, r)
-		}
+	first, err := x.compare(ctx, c, nil)
+	if err != nil {
+		return err
+	}
+	last := first
+	for last.Outcome == plugin.Undecided && x.Clock().Add(settlePause).Before(deadline) && !x.stopped() {
 		if err := x.Sleep(ctx, settlePause); err != nil {
 			return err
 		}
 		if err := x.catchUp(ctx, c); err != nil {
 			return err
 		}
+		keys := last.inFlight
+		if len(keys) > maxKeysInFlight {
+			keys = nil
+		}
+		if last, err = x.compare(ctx, c, keys); err != nil {
+			return err
+		}
+		if keys == nil {
+			first = last
+		}
 	}
+	result := first.settledBy(last)
+	r.Check, r.Findings = &result, last.findings
+	for _, f := range last.findings {
+		x.tell(Event{Kind: StepFinding, Address: a, Finding: &f})
+	}
+	for _, d := range result.Diagnostics {
+		x.warn(r)(d)
+	}
+	return x.judge(c, r)
 }
 
-// compare runs the check once.
-func (x *execution) compare(ctx context.Context, c *model.Check) (plugin.CheckResult, []plugin.Finding, error) {
+// look is one look of a check.
+type look struct {
+	plugin.CheckResult
+	// findings are the first ones, at most MaxFindings.
+	findings []plugin.Finding
+	// inFlight are the keys in flight, at most one more than maxKeysInFlight.
+	inFlight []string
+}
+
+// settledBy is the result of a look whose keys in flight were decided by a
+// later one: the counts are the first look's, the outcome is the later one's.
+func (l look) settledBy(last look) plugin.CheckResult {
+	result := l.CheckResult
+	result.Outcome, result.Failures = last.Outcome, last.Failures
+	if last.Outcome != plugin.Undecided {
+		result.Match, result.InFlight = result.Match+result.InFlight, 0
+	}
+	return result
+}
+
+// compare runs the check once, over everything or over some keys only.
+func (x *execution) compare(ctx context.Context, c *model.Check, keys []string) (look, error) {
 	v := x.Config.Silver(c.Silver)
 	s := x.Config.Stream(v.From)
 	t := x.Config.Table(s.Table)
 	lake, err := x.lake(c.Addr)
 	if err != nil {
-		return plugin.CheckResult{}, nil, err
+		return look{}, err
 	}
 	session, err := x.Plugins.Check(ctx, c.Addr)
 	if err != nil {
-		return plugin.CheckResult{}, nil, err
+		return look{}, err
 	}
 	source, err := x.Plugins.Source(ctx, t.Source)
 	if err != nil {
-		return plugin.CheckResult{}, nil, err
+		return look{}, err
 	}
 	info, err := x.info(s)
 	if err != nil {
-		return plugin.CheckResult{}, nil, err
+		return look{}, err
 	}
 	host, err := lake.CheckHost(v, s, planner.SourceTable(t, s), source, x.tablesOf(c.Addr))
 	if err != nil {
-		return plugin.CheckResult{}, nil, err
+		return look{}, err
 	}
-	var findings []plugin.Finding
+	var l look
 	events := plugin.CheckEvents{
 		Progress: x.progress(c.Addr),
 		Finding: func(f plugin.Finding) {
-			if len(findings) < MaxFindings {
-				findings = append(findings, f)
+			if len(l.findings) < MaxFindings {
+				l.findings = append(l.findings, f)
+			}
+			if f.Kind == keyInFlight && f.Key != "" && len(l.inFlight) <= maxKeysInFlight {
+				l.inFlight = append(l.inFlight, f.Key)
 			}
 		},
 	}
-	result, err := session.RunCheck(ctx, planner.CheckRequest(c, v, s, t, info.info), host, events)
-	return result, findings, err
+	req := planner.CheckRequest(c, v, s, t, info.info)
+	req.Settle, req.Keys = c.Settle > 0, keys
+	l.CheckResult, err = session.RunCheck(ctx, req, host, events)
+	return l, err
 }
+
+// keyInFlight is the kind of a finding that names a key in flight.
+const keyInFlight = "IN_FLIGHT"
 
 // tablesOf names the tables that a step keeps for itself, such as a report.
 func (x *execution) tablesOf(a addr.Address) []string {
@@ -121,7 +165,7 @@ func (x *execution) judge(c *model.Check, r *StepResult) error {
 	case plugin.Different:
 		n := int64(0)
 		for kind, count := range result.Failures {
-			if kind != "IN_FLIGHT" {
+			if kind != keyInFlight {
 				n += count
 			}
 		}

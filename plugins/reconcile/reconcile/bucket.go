@@ -113,13 +113,16 @@ func bucketOf(buckets []bucket, id int64) int {
 }
 
 // chooseBuckets marks what is compared row by row: every bucket that differs,
-// and a random share of those that match.
-func chooseBuckets(buckets []bucket, sample float64, random *rand.Rand) {
+// a random share of those that match, and those in flight when the check is to
+// settle.
+func chooseBuckets(buckets []bucket, sample float64, random *rand.Rand, settle bool) {
 	var match []int
 	for i := range buckets {
 		switch buckets[i].status {
 		case statusMismatch:
 			buckets[i].hashed = true
+		case statusInFlight:
+			buckets[i].hashed = settle
 		case statusMatch:
 			match = append(match, i)
 		}

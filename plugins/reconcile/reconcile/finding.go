@@ -18,10 +18,10 @@ import (
 type findingKind byte
 
 const (
-	kindOfMissingTarget findingKind = iota
-	kindOfMissingSource
-	kindOfRecordDiff
-	kindOfInFlight
+	missingTarget findingKind = iota
+	missingSource
+	recordDiff
+	keyInFlight
 )
 
 // Kinds of findings, as results and reports name them.
@@ -73,7 +73,7 @@ func (f finding) pack() []byte {
 var errCutOff = errors.New("a spooled finding is cut off")
 
 func unpackFinding(b []byte) (finding, error) {
-	if len(b) < 6 || findingKind(b[0]) > kindOfInFlight {
+	if len(b) < 6 || findingKind(b[0]) > keyInFlight {
 		return finding{}, errCutOff
 	}
 	f := finding{kind: findingKind(b[0]), twice: b[1] == 1, piece: binary.LittleEndian.Uint32(b[2:])}
@@ -150,8 +150,8 @@ func (r *run) tellFindings(ctx context.Context) error {
 	}
 	for i := range r.buckets {
 		b := &r.buckets[i]
-		if b.status == statusMatch {
-			continue
+		if b.status == statusMatch || b.status == statusInFlight && b.hashed {
+			continue // findings name the keys
 		}
 		kind, more := kindMismatch, ""
 		if b.status == statusInFlight {
@@ -192,12 +192,12 @@ func (f finding) describe(columns []string) string {
 		out = "silver holds the key more often than the source"
 	case len(columns) > 0:
 		out = "different: " + strings.Join(columns, ", ")
-	case f.lsn != "" || f.kind == kindOfMissingSource:
+	case f.lsn != "" || f.kind == missingSource:
 		out = "only in silver"
 	default:
 		out = "only at the source"
 	}
-	if f.kind == kindOfInFlight {
+	if f.kind == keyInFlight {
 		out += "; the key changed after the position silver stands at"
 	}
 	return out

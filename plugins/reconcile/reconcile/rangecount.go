@@ -39,7 +39,7 @@ func (r *run) countRanges(ctx context.Context, key rangeKey) error {
 	if err := r.settleRanges(ctx, key, b, end.Text); err != nil {
 		return err
 	}
-	chooseBuckets(r.buckets, r.settings.sample, r.random)
+	chooseBuckets(r.buckets, r.settings.sample, r.random, r.req.Settle)
 	return r.compareRanges(ctx, key, b)
 }
 

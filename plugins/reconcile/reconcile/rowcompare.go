@@ -290,7 +290,7 @@ func (c *comparison) pair(ctx context.Context, differing *spool) error {
 				if !known && !c.whole {
 					return nil
 				}
-				return differing.add(s.hash, s.key, finding{kind: kindOfMissingSource, piece: have.piece, lsn: string(have.lsn), twice: known}.pack())
+				return differing.add(s.hash, s.key, finding{kind: missingSource, piece: have.piece, lsn: string(have.lsn), twice: known}.pack())
 			}
 			partner.taken = true
 			if bytes.Equal(want.columns, have.columns) {
@@ -300,13 +300,13 @@ func (c *comparison) pair(ctx context.Context, differing *spool) error {
 			if err != nil {
 				return err
 			}
-			return differing.add(s.hash, s.key, finding{kind: kindOfRecordDiff, piece: want.piece, lsn: string(have.lsn), columns: columns}.pack())
+			return differing.add(s.hash, s.key, finding{kind: recordDiff, piece: want.piece, lsn: string(have.lsn), columns: columns}.pack())
 		})
 		if err != nil {
 			return err
 		}
 		return t.rest(ctx, func(r record) error {
-			return differing.add(r.hash, r.key, finding{kind: kindOfMissingTarget, piece: unpack(r.value).piece}.pack())
+			return differing.add(r.hash, r.key, finding{kind: missingTarget, piece: unpack(r.value).piece}.pack())
 		})
 	})
 }
@@ -362,7 +362,7 @@ func (c *comparison) judge(ctx context.Context, differing *spool, moved *inFligh
 				return err
 			}
 			if t.has(r.hash, r.key) {
-				f.kind = kindOfInFlight
+				f.kind = keyInFlight
 			}
 			f.span = span{}
 			if f.piece != noPiece {

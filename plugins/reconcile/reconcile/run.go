@@ -137,6 +137,9 @@ func (r *run) newest(ctx context.Context) (plugin.Position, error) {
 
 // count compares counts, then the rows of what it chooses.
 func (r *run) count(ctx context.Context) error {
+	if key, keys, ok := r.keysAgain(); ok {
+		return r.lookAgain(ctx, key, keys)
+	}
 	key, ok := r.subject.rangeKey()
 	if !ok {
 		return r.countWhole(ctx)
@@ -151,6 +154,8 @@ func (r *run) count(ctx context.Context) error {
 
 // conclude fills the result from buckets and findings.
 func (r *run) conclude() {
+	// A range in flight whose rows were compared is as decided as its keys.
+	undecided := false
 	for i := range r.buckets {
 		b := &r.buckets[i]
 		r.result.SourceRows += b.source.rows
@@ -160,6 +165,7 @@ func (r *run) conclude() {
 			r.result.Match++
 		case statusInFlight:
 			r.result.InFlight++
+			undecided = undecided || !b.hashed
 		default:
 			r.result.Mismatch++
 		}
@@ -172,7 +178,7 @@ func (r *run) conclude() {
 	switch {
 	case different:
 		r.result.Outcome = plugin.Different
-	case r.result.InFlight > 0 || r.result.Failures[kindInFlight] > 0:
+	case undecided || r.result.Failures[kindInFlight] > 0:
 		r.result.Outcome = plugin.Undecided
 	default:
 		r.result.Outcome = plugin.Equal

@@ -195,7 +195,7 @@ func FuzzNext(f *testing.F) {
 func formOf(b byte) form { return form(b % byte(formBytes+1)) }
 
 func FuzzUnpackFinding(f *testing.F) {
-	f.Add(finding{kind: kindOfRecordDiff, piece: 3, span: span{"1", "2"}, lsn: "0x1", columns: []int{0, 300}}.pack())
+	f.Add(finding{kind: recordDiff, piece: 3, span: span{"1", "2"}, lsn: "0x1", columns: []int{0, 300}}.pack())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		got, err := unpackFinding(data)
 		if err != nil {

@@ -57,6 +57,9 @@ type world struct {
 	source plugin.Source
 	budget int64
 	dir    string
+	// settle and keys go into the request.
+	settle bool
+	keys   []string
 }
 
 func newWorld(key []string, fields ...arrow.Field) *world {
@@ -300,7 +303,7 @@ func (w *world) request() plugin.CheckRequest {
 		Address: "check.orders", Object: sourceName,
 		Source: plugin.SourceTable{Address: "table.orders", Object: cty.ObjectVal(map[string]cty.Value{"object": cty.StringVal(sourceName)})},
 		Silver: plugin.TableRef{Name: silverName}, Bronze: plugin.TableRef{Name: bronzeName},
-		Key: w.key, Instances: []string{"dbo_orders"},
+		Key: w.key, Instances: []string{"dbo_orders"}, Settle: w.settle, Keys: w.keys,
 		SourceSchema: arrow.NewSchema(append([]arrow.Field{
 			column("_capture_instance", words), column("_start_lsn", words), column("_seqval", words),
 			column("_operation", arrow.PrimitiveTypes.Int32), column("_command_id", arrow.PrimitiveTypes.Int32), column("_commit_ts", ntz),

@@ -1,0 +1,97 @@
+package reconcile
+
+import (
+	"context"
+	"encoding/json"
+	"math/big"
+	"slices"
+	"sort"
+
+	"github.com/pipectl/pipectl/core/plugin"
+)
+
+// maxReads bounds the reads of a later look: with more keys, those that lie
+// closest to each other are read together.
+const maxReads = 256
+
+// keysAgain are the keys that a later look is narrowed to, in order; false
+// when everything is to be looked at, or the keys are not ones that can be
+// read one by one.
+func (r *run) keysAgain() (rangeKey, []int64, bool) {
+	key, ok := r.subject.rangeKey()
+	if !ok || len(r.req.Keys) == 0 {
+		return key, nil, false
+	}
+	keys := make([]int64, 0, len(r.req.Keys))
+	for _, text := range r.req.Keys {
+		var columns map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(text), &columns); err != nil {
+			return key, nil, false
+		}
+		value := string(columns[key.kind.name])
+		if value == "" || value == "null" {
+			return key, nil, false
+		}
+		v, err := key.parse(value)
+		if err != nil {
+			return key, nil, false
+		}
+		keys = append(keys, v)
+	}
+	slices.Sort(keys)
+	return key, slices.Compact(keys), true
+}
+
+// lookAgain compares the rows of some keys only: those that were in flight at
+// an earlier look. Nothing is counted.
+func (r *run) lookAgain(ctx context.Context, key rangeKey, keys []int64) error {
+	spans := together(keys, maxReads)
+	reads := make([]read, len(spans))
+	pieces := make([]span, len(spans))
+	var filter plugin.Filter
+	for i, s := range spans {
+		past := new(big.Int).Add(big.NewInt(s[1]), big.NewInt(1)) // may be past 64 bits
+		pieces[i] = span{lo: key.low(big.NewInt(s[0])), hi: key.high(past)}
+		reads[i] = read{span: pieces[i]}
+		filter.Any = append(filter.Any, key.bound(&reads[i].span, fieldNamed(r.silver.Schema, key.kind.name)))
+	}
+	if len(filter.Any) > maxClauses {
+		filter = plugin.Filter{}
+	}
+	c := &comparison{run: r, pieces: pieces, filter: filter, whole: true}
+	c.pieceOf = func(k []byte) (uint32, bool) {
+		if k[0] != markSet {
+			return 0, false
+		}
+		v := decodeInt(k[1:])
+		if _, asked := slices.BinarySearch(keys, v); !asked {
+			return 0, false
+		}
+		return uint32(sort.Search(len(spans), func(i int) bool { return spans[i][1] >= v })), true
+	}
+	return c.compare(ctx, reads)
+}
+
+// together joins sorted keys to at most n spans of first and last key, closing
+// the smallest gaps.
+func together(keys []int64, n int) [][2]int64 {
+	gaps := make([]uint64, 0, len(keys))
+	for i := 1; i < len(keys); i++ {
+		gaps = append(gaps, uint64(keys[i])-uint64(keys[i-1]))
+	}
+	limit := uint64(1) // neighbours are always read together
+	if len(keys) > n {
+		sorted := slices.Clone(gaps)
+		slices.Sort(sorted)
+		limit = max(limit, sorted[len(keys)-n-1])
+	}
+	var out [][2]int64
+	for i, k := range keys {
+		if i > 0 && gaps[i-1] <= limit {
+			out[len(out)-1][1] = k
+			continue
+		}
+		out = append(out, [2]int64{k, k})
+	}
+	return out
+}

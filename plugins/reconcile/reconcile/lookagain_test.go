@@ -1,0 +1,99 @@
+package reconcile_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/pipectl/pipectl/core/plugin"
+	fake "github.com/pipectl/pipectl/core/plugin/memory"
+)
+
+// keysOf are the keys in flight that findings name, sorted.
+func keysOf(o outcome) []string {
+	keys := o.keys("IN_FLIGHT")
+	slices.Sort(keys)
+	return keys
+}
+
+// A check that is to settle names every key in flight; a later look at those
+// alone decides the table, although others have moved meanwhile.
+func TestALaterLookDecidesKeysInFlight(t *testing.T) {
+	t.Parallel()
+	w := orders()
+	w.insert(many(1, 50)...)
+	w.stream(t, "")
+	w.apply(t)
+	at := w.db.Newest().Text
+	w.commit(fake.Delete(sourceName, order(4, "note 4")))
+	w.commit(fake.Update(sourceName, order(40, "note 40"), order(40, "other")))
+	w.insert(order(51, "new"))
+
+	w.settle = true
+	first := w.check(t, settings{"sample": 1, "bucket_rows": 10})
+	if want := []string{`{"id":40}`, `{"id":4}`, `{"id":51}`}; first.Outcome != plugin.Undecided || !slices.Equal(keysOf(first), want) {
+		t.Fatalf("first look: %s, keys %v", first.Outcome, keysOf(first))
+	}
+	w.stream(t, at)
+	w.apply(t)
+	w.commit(fake.Delete(sourceName, order(7, "note 7"))) // not asked for, so it accuses nobody
+	w.keys = keysOf(first)
+	again := w.check(t, settings{"sample": 1})
+	if again.Outcome != plugin.Equal || len(again.findings) != 0 || again.Buckets != 0 {
+		t.Fatalf("later look: %+v %+v", again.CheckResult, again.findings)
+	}
+
+	w.commit(fake.Update(sourceName, order(40, "other"), order(40, "third")))
+	if still := w.check(t, settings{}); still.Outcome != plugin.Undecided || !slices.Equal(keysOf(still), []string{`{"id":40}`}) {
+		t.Fatalf("a key that moved again: %s %v", still.Outcome, keysOf(still))
+	}
+}
+
+// Damage to a key that was in flight is found by the later look.
+func TestALaterLookFindsDamage(t *testing.T) {
+	t.Parallel()
+	w := orders()
+	w.insert(many(1, 20)...)
+	w.stream(t, "")
+	w.apply(t, without(3), edited(5, "note", "damaged"))
+	w.keys = []string{`{"id":3}`, `{"id":5}`, `{"id":6}`}
+	got := w.check(t, settings{})
+	if got.Outcome != plugin.Different || fmt.Sprint(got.Failures) != "map[MISSING_TARGET:1 RECORD_DIFF:1]" {
+		t.Fatalf("%+v", got.CheckResult)
+	}
+}
+
+// Many keys are read in few reads, and only what was asked for is compared.
+func TestManyKeysAreReadTogether(t *testing.T) {
+	t.Parallel()
+	w := orders()
+	w.insert(many(1, 2000)...)
+	w.stream(t, "")
+	w.apply(t, without(2))
+	reads := 0
+	w.faults.Hook = func(p fake.Point) error {
+		if p.Call == "Source.Read" && !p.After {
+			reads++
+		}
+		return nil
+	}
+	for id := 1; id <= 1999; id += 2 {
+		w.keys = append(w.keys, fmt.Sprintf(`{"id":%d}`, id))
+	}
+	if got := w.check(t, settings{}); got.Outcome != plugin.Equal || reads > 256 || reads == 0 {
+		t.Fatalf("%s after %d reads", got.Outcome, reads)
+	}
+}
+
+// Keys that cannot be read one by one: everything is looked at.
+func TestALaterLookAtOddKeysLooksAtEverything(t *testing.T) {
+	t.Parallel()
+	w := orders()
+	w.insert(many(1, 20)...)
+	w.stream(t, "")
+	w.apply(t, without(3))
+	w.keys = []string{`{"id":null}`}
+	if got := w.check(t, settings{}); got.Outcome != plugin.Different || got.Buckets != 1 {
+		t.Fatalf("%+v", got.CheckResult)
+	}
+}
