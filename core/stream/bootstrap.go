@@ -193,7 +193,10 @@ func (s *stream) takeSnapshot(ctx context.Context) (plugin.Position, error) {
 }
 
 // appendSnapshot returns the number of rows appended. It has no transaction
-// key: a run that repeats it has looked for the rows before.
+// key: a run that repeats it has looked for the rows before. That look must
+// still hold when the commit is made, so rows that came after it are a
+// conflict: a run that was overtaken, because it stood still or is what a
+// killed host left behind, does not append a second snapshot.
 func (s *stream) appendSnapshot(ctx context.Context, info plugin.SnapshotInfo) (int64, error) {
 	chunks, err := s.Source.PlanChunks(ctx, plugin.PlanChunksRequest{Table: s.Table, Keys: info.Keys, Extent: info.Extent, Parts: cap(s.Slots)})
 	if err != nil {
@@ -204,7 +207,8 @@ func (s *stream) appendSnapshot(ctx context.Context, info plugin.SnapshotInfo) (
 		return 0, err
 	}
 	begun, err := s.Tables.BeginWrite(ctx, plugin.BeginWriteRequest{
-		Table: s.Bronze, Mode: plugin.WriteAppend, Schema: schema, MergeSchema: true, RequireID: s.bronze.ID, BaseVersion: -1,
+		Table: s.Bronze, Mode: plugin.WriteAppend, Schema: schema, MergeSchema: true,
+		RequireID: s.bronze.ID, BaseVersion: s.bronze.Version,
 	})
 	if err != nil {
 		return 0, fmt.Errorf("writing to %s: %w", s.Bronze.Name, err)

@@ -299,3 +299,32 @@ func TestAStreamWithoutSnapshotStartsWhereItIsTold(t *testing.T) {
 		}
 	}
 }
+
+// A run that stood still, or the sink of a host that was killed, may come back
+// after another run has taken over and read the table.
+func TestASnapshotThatWasOvertakenIsNotAppended(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.create(t)
+	w.insert(1, 1, 2, 3)
+	overtaken := false
+	_, err := w.run(nil, bootstrap, progress(func(p stream.Progress) {
+		if p.Stage != "snapshot" || overtaken {
+			return
+		}
+		overtaken = true
+		w.later()
+		w.mustRun(t, bootstrap)
+	}))
+	if !overtaken || !diag.Is(err, diag.KindConflict) {
+		t.Fatalf("overtaken %v, error %v", overtaken, err)
+	}
+	w.later()
+	w.mustRun(t, bootstrap)
+	if err := w.checkBootstrap(); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(w.lake.Rows(bronze)); n != 3 {
+		t.Errorf("bronze has %d rows, the table 3", n)
+	}
+}
