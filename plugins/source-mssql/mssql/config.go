@@ -224,7 +224,11 @@ func driverConfig(b body, c *connection) (msdsn.Config, *diag.Diagnostic) {
 		if b.given(argURL) {
 			return fail(argURL, "Write sqlserver://USER:PASSWORD@HOST:PORT?database=NAME, with special characters of the password percent-encoded.", "The connection string cannot be read: %s", c.mask.text(err.Error()))
 		}
-		return fail(argHost, "", "The connection cannot be set up: %s", c.mask.text(err.Error()))
+		path := argHost
+		if b.given(argCertificate) {
+			path = argCertificate
+		}
+		return fail(path, "", "The connection cannot be set up: %s", c.mask.text(err.Error()))
 	}
 	// Names that ODBC uses and the driver does not read.
 	if cfg.User == "" {
