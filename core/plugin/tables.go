@@ -230,7 +230,8 @@ type BeginWriteRequest struct {
 	// MergeSchema adds columns that the table lacks, in the commit of the rows.
 	MergeSchema bool
 	// Txns are recorded in the commit; the write is ALREADY when every one of
-	// them is recorded.
+	// them is recorded. When some are and some are not, its rows are neither all
+	// there nor all missing: it fails with kind conflict.
 	Txns []Txn
 	// RequireID, when not "", fails with kind stale unless the table has it.
 	RequireID string

@@ -41,7 +41,10 @@ func (s *session) BeginWrite(_ context.Context, req plugin.BeginWriteRequest) (p
 		return plugin.BeginWriteResponse{}, err
 	}
 	newest := t.newest()
-	if recorded(newest, req.Txns) {
+	switch already, err := recorded(newest, req); {
+	case err != nil:
+		return plugin.BeginWriteResponse{}, err
+	case already:
 		return plugin.BeginWriteResponse{Already: true, Version: newest.commit.Version}, nil
 	}
 	s.opened++
@@ -50,14 +53,20 @@ func (s *session) BeginWrite(_ context.Context, req plugin.BeginWriteRequest) (p
 	return plugin.BeginWriteResponse{WriteID: id, Version: newest.commit.Version}, nil
 }
 
-// recorded reports whether every idempotency key is in the table already.
-func recorded(v version, txns []plugin.Txn) bool {
-	for _, txn := range txns {
-		if n, ok := v.txns[txn.AppID]; !ok || n < txn.Version {
-			return false
+// recorded reports whether every idempotency key is in the table already; some
+// but not all of them are a conflict.
+func recorded(v version, req plugin.BeginWriteRequest) (bool, error) {
+	there := 0
+	for _, txn := range req.Txns {
+		if n, ok := v.txns[txn.AppID]; ok && n >= txn.Version {
+			there++
 		}
 	}
-	return len(txns) > 0
+	if there > 0 && there < len(req.Txns) {
+		return false, diag.Errorf(diag.KindConflict, "memory.txns", "",
+			"%d of %d idempotency keys of a write to table %q are recorded already", there, len(req.Txns), req.Table.Name).Err()
+	}
+	return there > 0, nil
 }
 
 // checkWrite holds what a write demands of its table, at its begin and again
@@ -199,7 +208,10 @@ func (s *session) Commit(_ context.Context, req plugin.CommitRequest) (plugin.Co
 // carryOut commits the parts of a write, or finds that there is nothing to do.
 func (l *Lake) carryOut(t *table, req plugin.BeginWriteRequest, parts []part, metadata string) (plugin.CommitResult, error) {
 	current := t.newest()
-	if recorded(current, req.Txns) {
+	switch already, err := recorded(current, req); {
+	case err != nil:
+		return plugin.CommitResult{}, err
+	case already:
 		return plugin.CommitResult{Outcome: plugin.Already, Version: current.commit.Version}, nil
 	}
 	if err := checkWrite(t, req); err != nil {

@@ -50,30 +50,30 @@ func (x *tablesTest) history(t *testing.T) {
 
 func (x *tablesTest) objects(t *testing.T) {
 	ctx := t.Context()
-	for _, key := range []string{"conformance/b", "conformance/a", "conformance/c/d"} {
+	for _, key := range []string{"_pipectl/conformance/b", "_pipectl/conformance/a", "_pipectl/conformance/c/d"} {
 		if err := x.tables.PutObject(ctx, plugin.Object{Key: key, Data: []byte(key)}, true); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := x.tables.PutObject(ctx, plugin.Object{Key: "conformance/a", Data: []byte("x")}, true); !diag.Is(err, diag.KindConflict) {
+	if err := x.tables.PutObject(ctx, plugin.Object{Key: "_pipectl/conformance/a", Data: []byte("x")}, true); !diag.Is(err, diag.KindConflict) {
 		t.Errorf("putting what exists answers %v, not kind conflict", err)
 	}
-	if err := x.tables.PutObject(ctx, plugin.Object{Key: "conformance/b", Data: []byte("new")}, false); err != nil {
+	if err := x.tables.PutObject(ctx, plugin.Object{Key: "_pipectl/conformance/b", Data: []byte("new")}, false); err != nil {
 		t.Error(err)
 	}
 	// Another session sees it: objects are the sink's, not a session's.
-	if obj, found, err := x.open(t).GetObject(ctx, "conformance/b"); err != nil || !found || string(obj.Data) != "new" {
+	if obj, found, err := x.open(t).GetObject(ctx, "_pipectl/conformance/b"); err != nil || !found || string(obj.Data) != "new" {
 		t.Errorf("%q, %v, %v", obj.Data, found, err)
 	}
-	if _, found, err := x.tables.GetObject(ctx, "conformance/none"); err != nil || found {
+	if _, found, err := x.tables.GetObject(ctx, "_pipectl/conformance/none"); err != nil || found {
 		t.Errorf("an object that is absent: found %v, %v", found, err)
 	}
-	keys, err := x.tables.ListObjects(ctx, "conformance/", "conformance/a")
-	if err != nil || !slices.Equal(keys, []string{"conformance/b", "conformance/c/d"}) {
+	keys, err := x.tables.ListObjects(ctx, "_pipectl/conformance/", "_pipectl/conformance/a")
+	if err != nil || !slices.Equal(keys, []string{"_pipectl/conformance/b", "_pipectl/conformance/c/d"}) {
 		t.Errorf("keys %q, %v", keys, err)
 	}
 	for range 2 {
-		if err := x.tables.DeleteObject(ctx, "conformance/b"); err != nil {
+		if err := x.tables.DeleteObject(ctx, "_pipectl/conformance/b"); err != nil {
 			t.Errorf("deleting: %v", err)
 		}
 	}
@@ -82,7 +82,7 @@ func (x *tablesTest) objects(t *testing.T) {
 	won := make([]error, 8)
 	for i := range won {
 		wait.Go(func() {
-			won[i] = x.tables.PutObject(ctx, plugin.Object{Key: "conformance/race", Data: []byte{byte(i)}}, true)
+			won[i] = x.tables.PutObject(ctx, plugin.Object{Key: "_pipectl/conformance/race", Data: []byte{byte(i)}}, true)
 		})
 	}
 	wait.Wait()
