@@ -25,13 +25,20 @@ type bucket struct {
 	summed bool
 	moved  bool
 	status string
-	// hashed tells that its rows were compared too.
+	// hashed tells that its rows were compared too: all of them, or (where keys
+	// cannot be counted in buckets) those of some ranges.
 	hashed bool
+	// partly tells that only some were.
+	partly bool
 }
 
 // span is a piece of the key space: JSON texts, inclusive and exclusive, "" is
 // an open end.
 type span struct{ lo, hi string }
+
+// decidedByRows reports whether keys say more of the bucket than its counts:
+// all its rows were compared.
+func (b *bucket) decidedByRows() bool { return b.hashed && !b.partly }
 
 // settle decides what the counts prove.
 func (b *bucket) settle() {

@@ -150,7 +150,7 @@ func (r *run) tellFindings(ctx context.Context) error {
 	}
 	for i := range r.buckets {
 		b := &r.buckets[i]
-		if b.status == statusMatch || b.status == statusInFlight && b.hashed {
+		if b.status == statusMatch || b.status == statusInFlight && b.decidedByRows() {
 			continue // findings name the keys
 		}
 		kind, more := kindMismatch, ""

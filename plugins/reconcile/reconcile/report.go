@@ -61,7 +61,7 @@ const reportBatch = 4096
 
 // writeReport appends all rows of the run in one write.
 func (r *run) writeReport(ctx context.Context) error {
-	if r.settings.report == "" || len(r.buckets) == 0 && len(r.chunks) == 0 {
+	if r.settings.report == "" || len(r.buckets) == 0 && len(r.chunks) == 0 && r.findings.records == 0 {
 		return nil
 	}
 	spec := reportSpec(r.settings.report)

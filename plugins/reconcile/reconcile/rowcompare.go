@@ -120,7 +120,7 @@ func (r *run) compareTiles(ctx context.Context) error {
 	}
 	chosen := choose(len(ranges), r.settings.sample, r.random)
 	r.result.Hashed = int64(len(chosen))
-	r.buckets[0].hashed = len(chosen) > 0
+	r.buckets[0].hashed, r.buckets[0].partly = len(chosen) > 0, len(chosen) < len(ranges)
 	c := &comparison{run: r, pieces: ranges, whole: len(chosen) == len(ranges)}
 	if !c.whole {
 		c.present = newKeyFilter(int64(float64(r.buckets[0].source.rows)*r.settings.sample), r.budget/16)

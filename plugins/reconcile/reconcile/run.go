@@ -154,7 +154,7 @@ func (r *run) count(ctx context.Context) error {
 
 // conclude fills the result from buckets and findings.
 func (r *run) conclude() {
-	// A range in flight whose rows were compared is as decided as its keys.
+	// A bucket in flight whose rows were all compared is as decided as its keys.
 	undecided := false
 	for i := range r.buckets {
 		b := &r.buckets[i]
@@ -165,7 +165,7 @@ func (r *run) conclude() {
 			r.result.Match++
 		case statusInFlight:
 			r.result.InFlight++
-			undecided = undecided || !b.hashed
+			undecided = undecided || !b.decidedByRows()
 		default:
 			r.result.Mismatch++
 		}
