@@ -171,6 +171,30 @@ func (l List) only(s Severity) List {
 	return out
 }
 
+// Unique returns the list without what it says twice: diagnostics that a
+// person could not tell apart.
+func (l List) Unique() List {
+	type text struct {
+		severity              Severity
+		code, summary, detail string
+		subject               Range
+		context               string
+	}
+	seen := map[text]bool{}
+	var out List
+	for _, d := range l {
+		t := text{severity: d.Severity, code: d.Code, summary: d.Summary, detail: d.Detail, context: d.Context}
+		if d.Subject != nil {
+			t.subject = *d.Subject
+		}
+		if !seen[t] {
+			seen[t] = true
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
 // Err returns nil when l holds no error, else an error that carries all of l.
 func (l List) Err() error {
 	if !l.HasErrors() {

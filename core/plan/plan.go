@@ -146,22 +146,23 @@ func (p *Plan) Changed() bool {
 	return len(p.Removed) > 0
 }
 
-// Errors returns the errors of the plan and of all its steps.
+// Errors returns the errors of the plan and of all its steps. What spoils
+// several steps, such as a source out of reach, is there once.
 func (p *Plan) Errors() diag.List {
 	list := p.Diagnostics.Errors()
 	for _, s := range p.Steps {
 		list = append(list, s.Diagnostics.Errors()...)
 	}
-	return list
+	return list.Unique()
 }
 
-// Warnings returns the warnings of the plan and of all its steps.
+// Warnings returns the warnings of the plan and of all its steps, each once.
 func (p *Plan) Warnings() diag.List {
 	list := p.Diagnostics.Warnings()
 	for _, s := range p.Steps {
 		list = append(list, s.Diagnostics.Warnings()...)
 	}
-	return list
+	return list.Unique()
 }
 
 // Step returns the step of an address, or nil.

@@ -75,20 +75,21 @@ func (s Saved) Differences(fresh *Plan) diag.List {
 		}
 		return list[i].Fact
 	}
+	const again = "Make a new plan and look at it again."
 	var list diag.List
 	for _, c := range s.Conditions {
-		if fact := find(now, c.Subject); fact != c.Fact {
-			if fact == "" {
-				fact = "not there any more"
-			}
-			list = append(list, diag.Errorf(diag.KindStale, "plan.stale", "Make a new plan and look at it again.",
-				"The plan is out of date: %s was %s and is %s", c.Subject, c.Fact, fact))
+		switch fact := find(now, c.Subject); fact {
+		case c.Fact:
+		case "":
+			list = append(list, diag.Errorf(diag.KindStale, "plan.stale", again, "The plan is out of date: the %s is not there any more", c.Subject))
+		default:
+			list = append(list, diag.Errorf(diag.KindStale, "plan.stale", fmt.Sprintf("planned: %s\nnow:     %s\n%s", c.Fact, fact, again),
+				"The plan is out of date: the %s is not what it was", c.Subject))
 		}
 	}
 	for _, c := range now {
 		if find(s.Conditions, c.Subject) == "" {
-			list = append(list, diag.Errorf(diag.KindStale, "plan.stale", "Make a new plan and look at it again.",
-				"The plan is out of date: %s is new", c.Subject))
+			list = append(list, diag.Errorf(diag.KindStale, "plan.stale", again, "The plan is out of date: the %s is new", c.Subject))
 		}
 	}
 	return list

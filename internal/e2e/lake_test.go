@@ -132,12 +132,16 @@ func lakeText(a arrow.Array, row int) (string, error) {
 		return fmt.Sprint(a.Value(row)), nil
 	case *array.Int32:
 		return fmt.Sprint(a.Value(row)), nil
+	case *array.Int16:
+		return fmt.Sprint(a.Value(row)), nil
 	case *array.Boolean:
 		return fmt.Sprint(a.Value(row)), nil
 	case *array.String:
 		return fmt.Sprintf("%q", a.Value(row)), nil
 	case *array.Decimal128:
 		return fmt.Sprintf("%q", a.Value(row).ToString(a.DataType().(*arrow.Decimal128Type).Scale)), nil
+	case *array.Date32:
+		return a.Value(row).ToTime().Format(timeText), nil
 	case *array.Timestamp:
 		return time.UnixMicro(int64(a.Value(row))).UTC().Format(timeText), nil
 	}

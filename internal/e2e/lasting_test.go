@@ -27,7 +27,7 @@ func newPatterns(now time.Time) []pattern {
 	add := func(re, to string) { list = append(list, pattern{regexp.MustCompile(re), to}) }
 	add(`\b`+day+`[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?`, "(time)")
 	add(`(?m)^\d\d:\d\d:\d\d `, "(time) ")
-	add(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`, "(uuid)")
+	add(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`, "(uuid)")
 	add(`\b127\.0\.0\.1:\d+`, "(server)")
 	add(`\(\d+\.\d s\)`, "(0.0 s)")
 	add(`\b\d+ (s|min|h) (old|ahead|ago)\b`, "0 s $2")

@@ -1,10 +1,12 @@
 package e2e
 
 import (
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,6 +26,7 @@ import (
 //	damage TABLE KEY COLUMN TEXT changes one value of one row behind the program's back
 //	feature TABLE NAME           makes the table demand a writer feature that nobody knows
 //	edit FILE OLD NEW            replaces text in a file, which must hold it
+//	sort FILE                    the lines of a file, or of stdout, in order, to stdout
 //
 // Output is compared in its lasting form: see lasting.
 func TestScripts(t *testing.T) {
@@ -49,6 +52,7 @@ func TestScripts(t *testing.T) {
 			"damage":      damage,
 			"feature":     feature,
 			"edit":        edit,
+			"sort":        sortLines,
 			"smalldisk":   smallDisk,
 		},
 	})
@@ -141,4 +145,14 @@ func edit(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s holds %q %d times, not once", args[0], old, strings.Count(string(text), old))
 	}
 	ts.Check(os.WriteFile(path, []byte(strings.Replace(string(text), old, lines.Replace(args[2]), 1)), 0o644))
+}
+
+// sortLines orders the lines of what has no order of its own: sort FILE.
+func sortLines(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: sort FILE")
+	}
+	lines := slices.Sorted(strings.Lines(ts.ReadFile(args[0])))
+	_, err := io.WriteString(ts.Stdout(), strings.Join(lines, ""))
+	ts.Check(err)
 }

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -22,20 +23,39 @@ type simulated struct {
 	server *mssqlsim.Server
 	db     *mssqlsim.Database
 	mark   mssqlsim.LSN
-	held   map[string]*hold
+
+	mu   sync.Mutex
+	held *hold
 }
 
-// hold is a statement that waits before it reads a table.
+// hold makes one statement wait before it runs.
 type hold struct {
+	fragment         string // of its text
+	taken            bool
 	reached, release chan struct{}
 	once             sync.Once
 }
 
 func (h *hold) let() { h.once.Do(func() { close(h.release) }) }
 
+// request hears every request before it runs, on the goroutine of its
+// connection.
+func (s *simulated) request(e tds.Event) {
+	s.mu.Lock()
+	h := s.held
+	if h == nil || h.taken || !strings.Contains(e.String(), h.fragment) {
+		s.mu.Unlock()
+		return
+	}
+	h.taken = true
+	s.mu.Unlock()
+	close(h.reached)
+	<-h.release
+}
+
 func (s *simulated) close() {
-	for _, h := range s.held {
-		h.let()
+	if s.held != nil {
+		s.held.let()
 	}
 	s.server.Close()
 }
@@ -62,9 +82,9 @@ const (
 //	revoke NAME OBJECT
 //	fault MATCH NUMBER TIMES MESSAGE   answers statements that hold MATCH with an error
 //	drop MATCH TIMES       cuts the connection of statements that hold MATCH
-//	hold TABLE             the next statement that reads rows of the table waits
-//	reached TABLE          waits until it has begun
-//	release TABLE          lets it go on
+//	hold TEXT              the next statement that holds the text waits before it runs
+//	reached                waits until it has come
+//	release                lets it go on
 var simCommands = map[string]struct {
 	args int // exact; -1 = one or more
 	do   func(ts *testscript.TestScript, s *simulated, args []string) error
@@ -120,28 +140,22 @@ var simCommands = map[string]struct {
 		return err
 	}},
 	"hold": {1, func(_ *testscript.TestScript, s *simulated, args []string) error {
-		h := &hold{reached: make(chan struct{}), release: make(chan struct{})}
-		s.held[args[0]] = h
-		return s.db.CommitBeforeRead(args[0], func() error {
-			close(h.reached)
-			<-h.release
-			return nil
-		})
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.held = &hold{fragment: args[0], reached: make(chan struct{}), release: make(chan struct{})}
+		return nil
 	}},
-	"reached": {1, func(ts *testscript.TestScript, s *simulated, args []string) error {
+	"reached": {0, func(_ *testscript.TestScript, s *simulated, _ []string) error {
 		over := time.NewTimer(patience)
 		defer over.Stop()
 		select {
-		case <-s.held[args[0]].reached:
+		case <-s.held.reached:
+			return nil
 		case <-over.C:
-			ts.Fatalf("no statement read %s", args[0])
+			return fmt.Errorf("no statement held %q", s.held.fragment)
 		}
-		return nil
 	}},
-	"release": {1, func(_ *testscript.TestScript, s *simulated, args []string) error {
-		s.held[args[0]].let()
-		return nil
-	}},
+	"release": {0, func(_ *testscript.TestScript, s *simulated, _ []string) error { s.held.let(); return nil }},
 }
 
 func sim(ts *testscript.TestScript, neg bool, args []string) {
@@ -170,9 +184,11 @@ func newSimulated(ts *testscript.TestScript, filled bool) {
 	if s.sim != nil {
 		s.sim.close()
 	}
-	server, err := mssqlsim.Start(context.Background(), mssqlsim.Options{})
+	fresh := &simulated{}
+	server, err := mssqlsim.Start(context.Background(), mssqlsim.Options{Trace: fresh.request})
 	ts.Check(err)
-	s.sim = &simulated{server: server, db: server.Database(simDatabase), held: map[string]*hold{}}
+	fresh.server, fresh.db = server, server.Database(simDatabase)
+	s.sim = fresh
 	if filled {
 		text, err := os.ReadFile(filepath.Join(shopFolder, "shop.sql"))
 		ts.Check(err)

@@ -42,15 +42,20 @@ func planCommand(ctx context.Context, e *Environment, args []string) (int, error
 			e.Streams.Diagnostics(list, w.excerpt)
 		}
 	}
-	if a.Out != "" {
+	errs := p.Errors()
+	switch {
+	case a.Out == "":
+	case len(errs) > 0:
+		e.Streams.Logf("\nThe plan was not saved, because it has errors.\n")
+	default:
 		if err := w.save(a, p); err != nil {
 			return w.fail(err), nil
 		}
 		e.Streams.Logf("Saved. To carry out exactly this: pipectl apply %s\n", a.Out)
 	}
 	switch {
-	case len(p.Errors()) > 0:
-		return exit.OfList(p.Errors()), nil
+	case len(errs) > 0:
+		return exit.OfList(errs), nil
 	case a.DetailedExitCode && p.Changed():
 		return exit.Pending, nil
 	}
@@ -90,9 +95,6 @@ func (w *workspace) save(a cli.Plan, p *plan.Plan) error {
 			return diag.Errorf(diag.KindConfiguration, "plan.secret", "Take it from the environment with env(), so that a saved plan holds no secret.",
 				"The plan was not saved: the configuration holds a secret in clear").Err()
 		}
-	}
-	if len(p.Errors()) > 0 {
-		return diag.Errorf(diag.KindConfiguration, "plan.errors", "Put the errors right first.", "The plan was not saved: it has errors").Err()
 	}
 	data, err := p.MarshalJSON()
 	if err != nil {

@@ -49,11 +49,15 @@ func table(ctx context.Context, e *Environment, args []string) (int, error) {
 	}
 	defer tables.Close()
 	ref := plugin.TableRef{Name: a.Path, Path: filepath.Base(path)}
+	state, err := found(ctx, tables, ref, a.Version)
+	if err != nil {
+		return 0, err
+	}
 	switch a.Verb {
 	case "rows":
 		err = e.tableRows(ctx, tables, ref, a)
 	case "describe":
-		err = e.tableDescribe(ctx, tables, ref)
+		err = e.Streams.Table(state)
 	default:
 		err = e.tableHistory(ctx, tables, ref, a)
 	}
@@ -74,15 +78,22 @@ func (e *Environment) tableRows(ctx context.Context, tables plugin.Tables, ref p
 	return nil
 }
 
-func (e *Environment) tableDescribe(ctx context.Context, tables plugin.Tables, ref plugin.TableRef) error {
+// found looks a table up; one that is not there, or not at that version (-1 =
+// any), is a wrong argument here.
+func found(ctx context.Context, tables plugin.Tables, ref plugin.TableRef, version int64) (plugin.TableState, error) {
 	states, err := tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{ref}})
 	if err != nil {
-		return err
+		return plugin.TableState{}, err
 	}
-	if !states[0].Exists {
-		return diag.Errorf(diag.KindConfiguration, "table.none", "Name the folder that has _delta_log in it.", "%s is no Delta table", ref.Name).Err()
+	switch state := states[0]; {
+	case !state.Exists:
+		return state, diag.Errorf(diag.KindConfiguration, "table.none", "Name the folder that has _delta_log in it.", "%s is no Delta table", ref.Name).Err()
+	case version > state.Version:
+		return state, diag.Errorf(diag.KindConfiguration, "table.version", "`pipectl table history "+ref.Name+"` lists the versions.",
+			"%s has no version %d yet: the newest is %d", ref.Name, version, state.Version).Err()
+	default:
+		return state, nil
 	}
-	return e.Streams.Table(states[0])
 }
 
 func (e *Environment) tableHistory(ctx context.Context, tables plugin.Tables, ref plugin.TableRef, a cli.Table) error {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plan"
 	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/core/run"
@@ -250,7 +251,11 @@ func Grouped(n int64) string {
 // Result writes the end of a run: the diagnostics of steps that failed, then
 // one line.
 func (r *Run) Result(result run.Result) {
+	if r.s.JSON {
+		return
+	}
 	done, other := 0, 0
+	var errs diag.List
 	for i := range result.Steps {
 		step := &result.Steps[i]
 		if step.Status == run.Done {
@@ -258,13 +263,13 @@ func (r *Run) Result(result run.Result) {
 			continue
 		}
 		other++
-		if errs := step.Diagnostics.Errors(); len(errs) > 0 && !r.s.JSON {
-			r.s.Logf("\n")
-			r.s.Diagnostics(errs, r.excerpt)
-		}
+		errs = append(errs, step.Diagnostics.Errors()...)
 	}
-	if r.s.JSON {
-		return
+	if len(errs) > 0 {
+		r.s.Logf("\n")
+		// A source out of reach fails all its steps, and is told of once.
+		r.s.Diagnostics(errs.Unique(), r.excerpt)
+		r.s.Logf("\n")
 	}
 	text := count(done, "step", "steps") + " done"
 	if other > 0 {
