@@ -56,15 +56,20 @@ func lockDir(name string) string { return "locks/" + encodeName(name) + "/" }
 
 // Lock takes the lock of a stream's app id, a target or ApplyLock, by creating
 // the number after the newest one, when that one is released, has expired, or
-// is held by a process that is known to be gone: so no taker ever removes another's lock. A lock that is held is a diagnostic of
-// kind unavailable that names its holder.
+// is held by a process that is known to be gone: so no taker ever removes
+// another's lock. A lock that is held is a diagnostic of kind unavailable that
+// names its holder.
+//
+// A run works on one name at a time, so a lock that the same run holds is left
+// over from a try that failed together with what keeps the state, and could
+// not release it.
 func (s *Store) Lock(ctx context.Context, name string, who Holder) (*Lock, error) {
 	newest, err := s.newestLock(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	now := s.clock().UTC()
-	if newest != nil && !newest.Holder.Released && now.Before(newest.Holder.Expires) && !s.gone(newest.Holder) {
+	if newest != nil && !newest.Holder.Released && newest.Holder.Run != who.Run && now.Before(newest.Holder.Expires) && !s.gone(newest.Holder) {
 		return nil, heldError(*newest)
 	}
 	who.Since, who.Expires, who.Released = now, now.Add(LockTTL), false

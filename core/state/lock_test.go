@@ -263,3 +263,23 @@ func TestOneHolderAtATime(t *testing.T) {
 		group.Wait()
 	})
 }
+
+// The state may live in a sink: when its process dies, the step that held a
+// lock fails and cannot release it. Its run tries again, and must not find
+// itself in the way.
+func TestALockIsTakenAgainByTheRunThatCouldNotReleaseIt(t *testing.T) {
+	t.Parallel()
+	everywhere(t, func(t *testing.T, p place) {
+		s := p.open(t, "")
+		if _, err := s.Lock(ctx, "silver.orders", who(1)); err != nil {
+			t.Fatal(err)
+		}
+		again, err := s.Lock(ctx, "silver.orders", who(1))
+		if err != nil || again.number != 2 {
+			t.Fatalf("%+v, %v", again, err)
+		}
+		if _, err := s.Lock(ctx, "silver.orders", who(2)); !diag.Is(err, diag.KindUnavailable) {
+			t.Fatalf("a lock of another run: %v", err)
+		}
+	})
+}
