@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tds"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/workload"
@@ -142,7 +144,7 @@ func (s shot) String() string {
 	if step == "" {
 		step = "planning"
 	}
-	return fmt.Sprintf("%v to %s at %s %d of %s", s.signal, s.victim, s.on, s.n, step)
+	return fmt.Sprintf("%s to %s at %s %d of %s", unix.SignalName(s.signal), s.victim, s.on, s.n, step)
 }
 
 // place counts what happens in a step.
