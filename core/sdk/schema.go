@@ -2,7 +2,9 @@ package sdk
 
 import (
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/gocty"
 
+	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/schema"
 )
 
@@ -75,3 +77,14 @@ func (b *SchemaBuilder) add(block schema.Block) *SchemaBuilder {
 
 // Body is the schema built so far.
 func (b *SchemaBuilder) Body() schema.Body { return b.body }
+
+// Int reads a whole number from a body that was decoded against the plugin's
+// schema. A value that is none, or is null, is an error that points at the
+// argument.
+func Int(body cty.Value, name string) (int64, error) {
+	var n int64
+	if err := gocty.FromCtyValue(body.GetAttr(name), &n); err != nil {
+		return 0, diag.Errorf(diag.KindConfiguration, "argument.value", "", "%s is a whole number: %v", name, err).At(name).Err()
+	}
+	return n, nil
+}
