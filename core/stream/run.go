@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -100,7 +101,7 @@ func (s *stream) begin(ctx context.Context) (state.Log, error) {
 	case !start.IsZero():
 		s.result.End = start
 	default:
-		if s.result.End, err = s.Source.Start(ctx, plugin.StartRequest{Table: s.Table, From: s.StartingPosition}); err != nil {
+		if s.result.End, err = s.Source.Start(ctx, plugin.StartRequest{Table: s.Table, From: cmp.Or(s.StartingPosition, "earliest")}); err != nil {
 			return state.Log{}, fmt.Errorf("finding the starting position: %w", err)
 		}
 	}
