@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -24,8 +25,17 @@ func main() {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	_, noColor := os.LookupEnv("NO_COLOR")
-	os.Exit(command.Main(context.Background(), &command.Environment{
+	stopProfile, err := sdk.Profile("pipectl")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := command.Main(context.Background(), &command.Environment{
 		Streams: view.NewStreams(os.Stdout, os.Stderr, noColor), Stdin: os.Stdin, Interactive: term.IsTerminal(int(os.Stdin.Fd())),
 		Lookup: os.LookupEnv, Clock: time.Now, Signals: signals,
-	}, os.Args[1:]))
+	}, os.Args[1:])
+	if err := stopProfile(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(code)
 }

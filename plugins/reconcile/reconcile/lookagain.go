@@ -14,6 +14,10 @@ import (
 // closest to each other are read together.
 const maxReads = 256
 
+// nearKeys is how far apart keys may lie to be read together anyway: a read of
+// its own costs a login, in which time the source sends thousands of rows.
+const nearKeys = 5_000
+
 // keysAgain are the keys that a later look is narrowed to, in order; false
 // when everything is to be looked at, or the keys are not ones that can be
 // read one by one.
@@ -79,7 +83,7 @@ func together(keys []int64, n int) [][2]int64 {
 	for i := 1; i < len(keys); i++ {
 		gaps = append(gaps, uint64(keys[i])-uint64(keys[i-1]))
 	}
-	limit := uint64(1) // neighbours are always read together
+	limit := uint64(nearKeys)
 	if len(keys) > n {
 		sorted := slices.Clone(gaps)
 		slices.Sort(sorted)

@@ -489,7 +489,7 @@ func ParseDemo(args []string) (Demo, error) {
 	s := newSet(commandNamed("demo"))
 	s.StringVar(&d.Dir, "dir", "", "where everything goes (default: a new folder below the system's temporary one)")
 	s.BoolVar(&d.Watch, "watch", false, "go on until interrupted")
-	s.IntVar(&d.Rate, "rate", 200, "changes per second of the live workload; 0 = none")
+	s.IntVar(&d.Rate, "rate", 50, "changes per second of the live workload; 0 = none")
 	s.IntVar(&d.Rows, "rows", 200_000, "orders to begin with")
 	rest, err := s.parse(args)
 	if err != nil {

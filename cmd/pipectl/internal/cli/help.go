@@ -41,7 +41,7 @@ func Commands() []Command {
 		{"demo", "", "the quickstart against the built-in SQL Server simulator with a live workload", [][2]string{
 			{"-dir DIR", "where everything goes (default: a new temporary folder)"},
 			{"-watch", "go on until interrupted"},
-			{"-rate N", "changes per second of the workload, 0 = none (default 200)"},
+			{"-rate N", "changes per second of the workload, 0 = none (default 50)"},
 			{"-rows N", "orders to begin with (default 200000)"},
 		}},
 		{"validate", "[PATH]", "check a configuration; needs no environment and no server", commonFlags},

@@ -10,6 +10,7 @@ import (
 	"github.com/pipectl/pipectl/cmd/pipectl/internal/bundled"
 	"github.com/pipectl/pipectl/cmd/pipectl/internal/cli"
 	"github.com/pipectl/pipectl/cmd/pipectl/internal/exit"
+	"github.com/pipectl/pipectl/cmd/pipectl/internal/view"
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plugin/host"
@@ -36,9 +37,10 @@ func plugins(_ context.Context, e *Environment, args []string) (int, error) {
 	}
 	dir := filepath.Dir(files.LockPath())
 	fresh := &dsl.Lock{}
+	var rows []view.PluginRow
 	for _, p := range files.RequiredPlugins() {
 		if slices.Contains(bundled.Sources(), p.Source) {
-			e.Streams.Printf("%-12s %s  bundled\n", p.Name, p.Source)
+			rows = append(rows, view.PluginRow{Name: p.Name, Source: p.Source, State: "bundled"})
 			continue
 		}
 		path := p.Source
@@ -63,7 +65,10 @@ func plugins(_ context.Context, e *Environment, args []string) (int, error) {
 			word = "locked"
 		}
 		fresh.Plugins = append(fresh.Plugins, entry)
-		e.Streams.Printf("%-12s %s  %s  sha256 %s\n", p.Name, p.Source, word, digest)
+		rows = append(rows, view.PluginRow{Name: p.Name, Source: p.Source, State: word, SHA256: digest})
+	}
+	if err := e.Streams.Plugins(rows); err != nil {
+		return 0, err
 	}
 	if a.Verb == "list" {
 		return exit.Done, nil

@@ -183,8 +183,13 @@ func (w *workspace) execute(ctx context.Context, p *plan.Plan, lakes map[addr.Ad
 	req.Config, req.Plan, req.Plugins, req.Lakes = w.config, p, w.sessions, lakes
 	req.Holder, req.Event, req.Clock, req.Stop = w.holder(), shown.Event, e.Clock, control.stop
 	result, err := run.Execute(ctx, req)
-	shown.Result(result)
 	codes := []int{control.code()}
+	switch {
+	case err == nil || len(result.Steps) > 0:
+		shown.Result(result)
+	default:
+		e.Streams.Logf("\n")
+	}
 	if err != nil && control.code() == exit.Done {
 		codes = append(codes, w.fail(err))
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pipectl/pipectl/cmd/pipectl/internal/cli"
 	"github.com/pipectl/pipectl/cmd/pipectl/internal/exit"
+	"github.com/pipectl/pipectl/cmd/pipectl/internal/view"
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plan"
 	"github.com/pipectl/pipectl/dsl"
@@ -38,8 +39,9 @@ func validate(ctx context.Context, e *Environment, args []string) (int, error) {
 		return exit.OfList(list), nil
 	}
 	c := w.config
-	e.Streams.Printf("%s is valid: %d sources, %d sinks, %d tables, %d streams, %d silvers, %d checks.\n",
-		a.Path, len(c.Sources), len(c.Sinks), len(c.Tables), len(c.Streams), len(c.Silvers), len(c.Checks))
+	e.Streams.Printf("%s is valid: %s, %s, %s, %s, %s, %s.\n", a.Path, view.Count(len(c.Sources), "source", "sources"),
+		view.Count(len(c.Sinks), "sink", "sinks"), view.Count(len(c.Tables), "table", "tables"), view.Count(len(c.Streams), "stream", "streams"),
+		view.Count(len(c.Silvers), "silver", "silvers"), view.Count(len(c.Checks), "check", "checks"))
 	return exit.Done, nil
 }
 
@@ -53,12 +55,16 @@ func format(_ context.Context, e *Environment, args []string) (int, error) {
 	for _, path := range a.Paths {
 		names, err := hclFiles(path)
 		if err != nil {
-			return 0, diag.Errorf(diag.KindConfiguration, "fmt.file", "", "%s cannot be read: %v", path, err).Err()
+			return 0, diag.Errorf(diag.KindConfiguration, "fmt.file", "Name a folder that holds *.hcl files, or files.", "%s cannot be read: %v", path, err).Err()
 		}
 		for _, name := range names {
-			changed, err := formatFile(e, name, a)
+			content, err := os.ReadFile(name)
 			if err != nil {
-				return 0, err
+				return 0, diag.Errorf(diag.KindConfiguration, "fmt.file", "Check who may read it.", "%s cannot be read: %v", name, err).Err()
+			}
+			changed, err := formatFile(e, name, content, a)
+			if err != nil {
+				return e.fail(err, func(r diag.Range) string { return dsl.Excerpt(content, r) }), nil
 			}
 			if changed && a.Check {
 				code = exit.Failed
@@ -93,11 +99,7 @@ func hclFiles(path string) ([]string, error) {
 	return names, err
 }
 
-func formatFile(e *Environment, name string, a cli.Format) (changed bool, err error) {
-	before, err := os.ReadFile(name)
-	if err != nil {
-		return false, diag.Errorf(diag.KindConfiguration, "fmt.file", "", "%s cannot be read: %v", name, err).Err()
-	}
+func formatFile(e *Environment, name string, before []byte, a cli.Format) (changed bool, err error) {
 	after, list := dsl.FormatFile(name, before)
 	if err := list.Err(); err != nil {
 		return false, err

@@ -44,6 +44,10 @@ func open(ctx context.Context, e *Environment, c cli.Common, offline bool) (*wor
 	if files == nil {
 		return &workspace{env: e}, list.Err()
 	}
+	if slices.ContainsFunc(list, func(d diag.Diagnostic) bool { return d.Code == "plugin.unknown" }) {
+		// Its process cannot start, and without its schemas all else looks wrong.
+		return &workspace{env: e, files: files}, list.Err()
+	}
 	return openFiles(ctx, e, c, files, offline)
 }
 
@@ -103,7 +107,7 @@ func (w *workspace) place(s host.Spec) string {
 }
 
 func (e *Environment) logger(verbose bool) hclog.Logger {
-	level := hclog.Error
+	level := hclog.Off // what a plugin does wrong is a diagnostic
 	if verbose {
 		level = hclog.Debug
 	}

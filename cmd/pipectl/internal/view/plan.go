@@ -33,6 +33,8 @@ func (s *Streams) Plan(p *plan.Plan, apply string) error {
 	s.planRemoved(p)
 	fmt.Fprintf(s.Out, "\n%s\n", planSummary(p))
 	switch {
+	case len(p.Errors()) > 0 && apply == "":
+		fmt.Fprintln(s.Out, "Steps with errors, and those that wait for them, are left out.")
 	case len(p.Errors()) > 0:
 		fmt.Fprintln(s.Out, "Nothing has been changed. Steps with errors cannot be carried out.")
 	case apply == "":
@@ -62,7 +64,7 @@ func (s *Streams) planTables(p *plan.Plan) {
 	fmt.Fprintln(s.Out, "\nTables")
 	columns(s.Out, "  ", rows)
 	if same > 0 {
-		fmt.Fprintf(s.Out, "    %s as they should be\n", count(same, "table is", "tables are"))
+		fmt.Fprintf(s.Out, "    %s as they should be\n", Count(same, "table is", "tables are"))
 	}
 }
 
@@ -165,18 +167,19 @@ func planSummary(p *plan.Plan) string {
 		}
 	}
 	text := fmt.Sprintf("%s to create, %d to change. %s, %s and %s to run.",
-		count(p.Count(plugin.TableCreate), "table", "tables"), p.Count(plugin.TableAlter),
-		count(kinds[addr.Stream], "stream", "streams"), count(kinds[addr.Silver], "silver", "silvers"), count(kinds[addr.Check], "check", "checks"))
+		Count(p.Count(plugin.TableCreate), "table", "tables"), p.Count(plugin.TableAlter),
+		Count(kinds[addr.Stream], "stream", "streams"), Count(kinds[addr.Silver], "silver", "silvers"), Count(kinds[addr.Check], "check", "checks"))
 	if snapshots+rebuilds > 0 {
-		text += fmt.Sprintf(" %s read whole, %s.", count(snapshots, "table is", "tables are"), count(rebuilds, "rebuild", "rebuilds"))
+		text += fmt.Sprintf(" %s read whole, %s.", Count(snapshots, "table is", "tables are"), Count(rebuilds, "rebuild", "rebuilds"))
 	}
 	if n := len(p.Errors()); n > 0 {
-		text += fmt.Sprintf(" %s.", count(n, "error", "errors"))
+		text += fmt.Sprintf(" %s.", Count(n, "error", "errors"))
 	}
 	return text
 }
 
-func count(n int, one, many string) string {
+// Count prints a number with its noun: 1 table, 2 tables.
+func Count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

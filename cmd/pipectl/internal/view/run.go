@@ -170,7 +170,7 @@ func StepLine(r *run.StepResult) string {
 		if r.Stream.SnapshotRows >= 0 {
 			parts = append(parts, Grouped(r.Stream.SnapshotRows)+" rows of a snapshot")
 		}
-		parts = append(parts, fmt.Sprintf("%s changes in %s", Grouped(r.Stream.Rows), count(int(r.Stream.Batches), "batch", "batches")))
+		parts = append(parts, fmt.Sprintf("%s changes in %s", Grouped(r.Stream.Rows), Count(int(r.Stream.Batches), "batch", "batches")))
 		if at, ok := r.Stream.End.Commit(); ok {
 			parts = append(parts, "up to "+at.Format("2006-01-02 15:04:05.000"))
 		}
@@ -196,7 +196,7 @@ func verdictText(micros *int64) string {
 
 // CheckText says what a check found.
 func CheckText(c *plugin.CheckResult) string {
-	text := fmt.Sprintf("%s: %s of the source, %s of silver, %s", c.Outcome, rowCount(c.SourceRows), rowCount(c.SilverRows), count(int(c.Buckets), "range", "ranges"))
+	text := fmt.Sprintf("%s: %s of the source, %s of silver, %s", c.Outcome, rowCount(c.SourceRows), rowCount(c.SilverRows), Count(int(c.Buckets), "range", "ranges"))
 	if c.Hashed > 0 {
 		text += fmt.Sprintf(", %d compared row by row", c.Hashed)
 	}
@@ -204,7 +204,10 @@ func CheckText(c *plugin.CheckResult) string {
 		text += fmt.Sprintf(", %d in flight", c.InFlight)
 	}
 	if c.Mismatch > 0 {
-		text += fmt.Sprintf(", %d different", c.Mismatch)
+		text += fmt.Sprintf(", %d with other counts", c.Mismatch)
+	}
+	if n := c.Findings(); n > 0 {
+		text += ", " + Count(int(n), "finding", "findings")
 	}
 	return text
 }
@@ -219,7 +222,7 @@ func FindingLine(f plugin.Finding) string {
 	} else if f.Lo != "" || f.Hi != "" {
 		parts = append(parts, fmt.Sprintf("keys from %s to below %s", open(f.Lo), open(f.Hi)))
 	}
-	if len(f.Columns) > 0 {
+	if len(f.Columns) > 0 && f.Detail == "" {
 		parts = append(parts, "columns: "+strings.Join(f.Columns, ", "))
 	}
 	if f.Detail != "" {
@@ -271,7 +274,11 @@ func (r *Run) Result(result run.Result) {
 		r.s.Diagnostics(errs.Unique(), r.excerpt)
 		r.s.Logf("\n")
 	}
-	text := count(done, "step", "steps") + " done"
+	if done+other == 0 {
+		r.s.Logf("%s created or changed, no work done.\n", Count(len(result.Tables), "table", "tables"))
+		return
+	}
+	text := Count(done, "step", "steps") + " done"
 	if other > 0 {
 		text += fmt.Sprintf(", %d not", other)
 	}
