@@ -81,7 +81,7 @@ func (s Saved) Differences(fresh *Plan) diag.List {
 		switch fact := find(now, c.Subject); fact {
 		case c.Fact:
 		case "":
-			list = append(list, diag.Errorf(diag.KindStale, "plan.stale", again, "The plan is out of date: the %s is not there any more", c.Subject))
+			list = append(list, diag.Errorf(diag.KindStale, "plan.stale", again, "The plan is out of date: the %s is no part of it any more", c.Subject))
 		default:
 			list = append(list, diag.Errorf(diag.KindStale, "plan.stale", fmt.Sprintf("planned: %s\nnow:     %s\n%s", c.Fact, fact, again),
 				"The plan is out of date: the %s is not what it was", c.Subject))
@@ -89,7 +89,7 @@ func (s Saved) Differences(fresh *Plan) diag.List {
 	}
 	for _, c := range now {
 		if find(s.Conditions, c.Subject) == "" {
-			list = append(list, diag.Errorf(diag.KindStale, "plan.stale", again, "The plan is out of date: the %s is new", c.Subject))
+			list = append(list, diag.Errorf(diag.KindStale, "plan.stale", again, "The plan is out of date: the %s is new in it", c.Subject))
 		}
 	}
 	return list

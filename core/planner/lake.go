@@ -2,7 +2,6 @@ package planner
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -117,7 +116,7 @@ func (l *Lake) checkOwner(cfg *model.Config, have plugin.TableState, owner addr.
 		return "", nil
 	}
 	if have.Writable != "" {
-		return "", diag.Errorf(diag.KindUnsupported, "table.not_writable", have.Writable, "Table %s cannot be written", have.Table.Name).Err()
+		return "", diag.Errorf(diag.KindUnavailable, "table.not_writable", have.Writable, "Table %s cannot be written", have.Table.Name).Err()
 	}
 	current, want := have.Properties[ownerProperty], l.Owner(cfg)
 	switch {
@@ -127,7 +126,11 @@ func (l *Lake) checkOwner(cfg *model.Config, have plugin.TableState, owner addr.
 		return "take over: the table has no owner", nil
 	}
 	name, _, _ := strings.Cut(current, "/")
-	return "", diag.Errorf(diag.KindStale, "table.other_owner",
-		fmt.Sprintf("Two writers of one table spoil it. If %q no longer writes it, run: pipectl apply -take-over %s", name, owner),
-		"Table %s is written by the configuration %q (%s); this one is %s", have.Table.Name, name, current, want).Err()
+	hint := "Two writers of one table spoil it. If the other no longer writes it, run: pipectl apply -take-over " + owner.String()
+	if name == cfg.Name {
+		return "", diag.Errorf(diag.KindStale, "table.other_owner", hint,
+			"Table %s is written by a configuration %q with another state (%s; here it is %s)", have.Table.Name, name, current, want).Err()
+	}
+	return "", diag.Errorf(diag.KindStale, "table.other_owner", hint,
+		"Table %s is written by the configuration %q, and this one is %q", have.Table.Name, name, cfg.Name).Err()
 }

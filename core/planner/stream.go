@@ -62,6 +62,9 @@ func (p *planning) stream(ctx context.Context, lake *Lake, s *model.Stream, tabl
 	if err := lake.State.Stream(s.AppID).Check(ctx, identity); err != nil {
 		return err
 	}
+	if err := p.checkLog(lake, s); err != nil {
+		return err
+	}
 	spec, err := stream.BronzeSpec(plugin.TableRef{Name: s.Target, Path: s.Path}, info.Schema)
 	if err != nil {
 		return err
@@ -73,6 +76,17 @@ func (p *planning) stream(ctx context.Context, lake *Lake, s *model.Stream, tabl
 		}
 	}
 	return p.streamWork(ctx, lake, s, info, step)
+}
+
+// checkLog finds a table that holds batches of the stream's app id while the
+// stream has no log of them: the stream refuses to begin, so apply shall not
+// touch the table first.
+func (p *planning) checkLog(lake *Lake, s *model.Stream) error {
+	txn, ok := p.tables[lake.Sink.Addr][s.Target].Txns[s.AppID]
+	if p.logs[s.Addr].Newest >= 0 || !ok || txn < 0 {
+		return nil
+	}
+	return stream.CheckpointLost(s.Target, txn, s.AppID, lake.State.Place())
 }
 
 func (p *planning) streamWork(ctx context.Context, lake *Lake, s *model.Stream, info plugin.TableInfo, step *plan.Step) error {

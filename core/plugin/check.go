@@ -71,7 +71,7 @@ type CheckResult struct {
 	Outcome Outcome
 	// Buckets by status, and how many were compared row by row.
 	Buckets, Match, InFlight, Mismatch, Hashed int64
-	// Failures counts findings by kind.
+	// Failures counts findings by kind, IN_FLIGHT among them.
 	Failures map[string]int64
 	// SourceRows and SilverRows are the counts compared.
 	SourceRows, SilverRows   int64
@@ -91,4 +91,19 @@ type Check interface {
 	PlanCheck(ctx context.Context, req CheckRequest, host Host) (CheckPlan, error)
 	RunCheck(ctx context.Context, req CheckRequest, host Host, events CheckEvents) (CheckResult, error)
 	Close() error
+}
+
+// FindingInFlight is the kind of a finding that names a key in flight: it is
+// undecided and no difference.
+const FindingInFlight = "IN_FLIGHT"
+
+// Findings counts the differences: all findings but keys in flight.
+func (r CheckResult) Findings() int64 {
+	var n int64
+	for kind, count := range r.Failures {
+		if kind != FindingInFlight {
+			n += count
+		}
+	}
+	return n
 }

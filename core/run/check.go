@@ -114,7 +114,7 @@ func (x *execution) compare(ctx context.Context, c *model.Check, keys []string) 
 			if len(l.findings) < MaxFindings {
 				l.findings = append(l.findings, f)
 			}
-			if f.Kind == keyInFlight && f.Key != "" && len(l.inFlight) <= maxKeysInFlight {
+			if f.Kind == plugin.FindingInFlight && f.Key != "" && len(l.inFlight) <= maxKeysInFlight {
 				l.inFlight = append(l.inFlight, f.Key)
 			}
 		},
@@ -124,9 +124,6 @@ func (x *execution) compare(ctx context.Context, c *model.Check, keys []string) 
 	l.CheckResult, err = session.RunCheck(ctx, req, host, events)
 	return l, err
 }
-
-// keyInFlight is the kind of a finding that names a key in flight.
-const keyInFlight = "IN_FLIGHT"
 
 // tablesOf names the tables that a step keeps for itself, such as a report.
 func (x *execution) tablesOf(a addr.Address) []string {
@@ -163,14 +160,15 @@ func (x *execution) judge(c *model.Check, r *StepResult) error {
 	case plugin.Equal:
 		return nil
 	case plugin.Different:
-		n := int64(0)
-		for kind, count := range result.Failures {
-			if kind != keyInFlight {
-				n += count
-			}
+		what := "1 finding"
+		if n := result.Findings(); n != 1 {
+			what = fmt.Sprintf("%d findings", n)
+		}
+		if result.Mismatch > 0 {
+			what += fmt.Sprintf(", other counts in %d of %d ranges", result.Mismatch, result.Buckets)
 		}
 		d = diag.Errorf(diag.KindDifferent, "check.different", "The findings name keys and columns. Look for other writers of the table first; a rebuild from bronze mends what they did.",
-			"%s differs from its source: %d of %d ranges, %d findings", x.Config.Silver(c.Silver).Target, result.Mismatch, result.Buckets, n)
+			"%s differs from its source: %s", x.Config.Silver(c.Silver).Target, what)
 	default:
 		d = diag.Errorf(diag.KindDifferent, "check.undecided", "Run it again when less is changing, or give it more time with settle.",
 			"%s could not be decided: rows were in flight in %d of %d ranges for %s", x.Config.Silver(c.Silver).Target, result.InFlight, result.Buckets, c.Settle)

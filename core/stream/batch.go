@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/ledger"
@@ -51,7 +52,7 @@ func (s *stream) carry(ctx context.Context, n int64, offset state.Offset) (ledge
 		}
 	}
 	for _, e := range plan.Events {
-		s.Warn(diag.Warningf("stream."+e.Name, e.Detail, "%s: %s at %s", s.Info.Object, e.Name, e.Position.Text))
+		s.Warn(diag.Warningf("stream."+e.Name, e.Detail, "%s: %s at %s", s.Info.Object, strings.ReplaceAll(e.Name, "_", " "), e.Position.Text))
 	}
 	for _, w := range plan.Warnings {
 		s.Warn(diag.Warningf("stream.source", "", "%s: %s", s.Info.Object, w))

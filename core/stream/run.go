@@ -147,12 +147,20 @@ func txn(t plugin.TableState, appID string) int64 {
 	return -1
 }
 
+const newID = "Restore the stream's state, or give the stream a new app_id: a new checkpoint needs a new one."
+
+// CheckpointLost is the diagnostic of a table that holds batches of an app id
+// which the state knows nothing of.
+func CheckpointLost(table string, txn int64, appID, place string) error {
+	return diag.Errorf(diag.KindConfiguration, "stream.checkpoint_lost", newID,
+		"Table %s holds batches up to %d of %q, and there is no checkpoint of it in %s", table, txn, appID, place).Err()
+}
+
 // checkLog compares the checkpoint with what the tables record. A table that is
 // ahead means that the checkpoint was lost or put back: its next batches would
 // carry numbers that the table knows already, and their rows would be left out
 // without a word. A table that is behind has lost rows.
 func (s *stream) checkLog(ctx context.Context, log state.Log) error {
-	const newID = "Restore the stream's state, or give the stream a new app_id: a new checkpoint needs a new one."
 	for _, t := range []struct {
 		name string
 		txn  int64
@@ -161,8 +169,7 @@ func (s *stream) checkLog(ctx context.Context, log state.Log) error {
 			continue
 		}
 		if log.Newest < 0 {
-			return diag.Errorf(diag.KindConfiguration, "stream.checkpoint_lost", newID,
-				"Table %s holds batches up to %d of %q, and there is no checkpoint of it in %s", t.name, t.txn, s.sinkID, s.State.Place()).Err()
+			return CheckpointLost(t.name, t.txn, s.sinkID, s.State.Place())
 		}
 		return diag.Errorf(diag.KindConfiguration, "stream.checkpoint_rewound", newID,
 			"Table %s holds batches up to %d of %q, and the checkpoint in %s has come to %d only", t.name, t.txn, s.sinkID, s.State.Place(), log.Newest).Err()

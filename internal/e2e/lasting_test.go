@@ -34,7 +34,7 @@ func newPatterns(now time.Time) []pattern {
 	add(`\b(0x)?[0-9a-fA-F]{20}\b`, "(lsn)")
 	add(`\b[0-9a-f]{8}:[0-9a-f]{8}:[0-9a-f]{4}\b`, "(lsn)")
 	add(`\b[0-9a-f]{64}\b`, "(sha256)")
-	add(`\bprocess \d+ on \S+`, "process 0 on host")
+	add(`\bprocess \d+ on [^\s)]+`, "process 0 on host")
 	add(`part-\d{5}-\S+?\.parquet`, "(data file)")
 	return list
 }
