@@ -83,19 +83,29 @@ func together(keys []int64, n int) [][2]int64 {
 	for i := 1; i < len(keys); i++ {
 		gaps = append(gaps, uint64(keys[i])-uint64(keys[i-1]))
 	}
-	limit := uint64(nearKeys)
+	// The widest gaps stay open, at most n-1 of them; of equal ones the first.
+	limit, equal := uint64(nearKeys), 0
 	if len(keys) > n {
 		sorted := slices.Clone(gaps)
 		slices.Sort(sorted)
-		limit = max(limit, sorted[len(keys)-n-1])
+		if bound := sorted[len(gaps)-n]; bound > limit {
+			limit = bound
+			wider := len(gaps) - sort.Search(len(gaps), func(i int) bool { return sorted[i] > bound })
+			equal = n - 1 - wider
+		}
 	}
 	var out [][2]int64
 	for i, k := range keys {
-		if i > 0 && gaps[i-1] <= limit {
-			out[len(out)-1][1] = k
+		open := i == 0 || gaps[i-1] > limit
+		if !open && gaps[i-1] == limit && equal > 0 {
+			open = true
+			equal--
+		}
+		if open {
+			out = append(out, [2]int64{k, k})
 			continue
 		}
-		out = append(out, [2]int64{k, k})
+		out[len(out)-1][1] = k
 	}
 	return out
 }
