@@ -131,7 +131,11 @@ func (r *Run) draw() {
 
 // progressLine shows rows, rate, position, lag and time left of a running step.
 func progressLine(e run.Event) string {
-	parts := []string{e.Address.String() + ": " + e.Stage}
+	stage := e.Stage
+	if stage == "" {
+		stage = "starting"
+	}
+	parts := []string{e.Address.String() + ": " + stage}
 	if e.Batch >= 0 {
 		parts = append(parts, fmt.Sprintf("batch %d", e.Batch))
 	}
