@@ -2,6 +2,7 @@ package planner
 
 import (
 	"context"
+	"slices"
 
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/model"
@@ -74,11 +75,28 @@ func (p *planning) check(ctx context.Context, lake *Lake, c *model.Check, v *mod
 	}
 	step.Diagnostics = append(step.Diagnostics, c.Origin.Locate(c.Addr, answer.Diagnostics)...)
 	for _, spec := range answer.Tables {
+		shared := p.planned(lake.Sink.Addr, spec.Table.Name)
 		if err := p.table(ctx, lake, c.Addr, spec, 0, nil); err != nil {
 			return err
+		}
+		if shared {
+			t := &p.out.Tables[len(p.out.Tables)-1]
+			t.Action, t.Changes, t.Class = plugin.TableNone, nil, ""
 		}
 	}
 	step.Kind, step.Reason = plan.Reconcile, "compares "+v.Target+" with its source"
 	step.Detail = []string{answer.Summary}
 	return nil
+}
+
+// planned reports whether the plan already makes or changes the table: checks
+// may share one, such as a report, and it is made once.
+func (p *planning) planned(sink addr.Address, name string) bool {
+	return slices.ContainsFunc(p.out.Tables, func(t plan.Table) bool {
+		if t.Sink != sink || t.Ref.Name != name || t.Action == plugin.TableNone {
+			return false
+		}
+		owner := p.out.Step(t.Owner)
+		return owner != nil && !owner.Diagnostics.HasErrors()
+	})
 }
