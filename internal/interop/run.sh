@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Other people's readers over tables that the real binary wrote: Spark, delta-rs, DuckDB, polars.
+# Makes .venv once. Needs Python 3.11 or newer, Java 17 or newer and Maven; without them it is
+# skipped loudly, and fails where CI is set.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+venv=$root/.venv
+
+missing() {
+  printf '\n*** interop: %s\n' "$1" >&2
+  if [ -n "${CI:-}" ]; then
+    printf '*** interop: failed, because CI is set.\n\n' >&2
+    exit 1
+  fi
+  printf '*** interop: SKIPPED. Nothing was tested; no other reader has seen these tables.\n\n' >&2
+  exit 0
+}
+
+python=${PYTHON:-python3}
+"$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || missing "Python 3.11 or newer with venv is missing"
+version=$(java -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p' | head -1) || version=
+[ "${version:-0}" -ge 17 ] || missing "Java 17 or newer is missing, Spark needs it"
+
+# The mark is written last, so that an interrupted installation is done again.
+mark=$venv/interop.$(cat "$here/requirements.txt" "$here/jars.txt" | cksum | cut -d' ' -f1)
+if [ ! -e "$mark" ]; then
+  command -v mvn >/dev/null || missing "Maven (mvn) is missing, it fetches Spark's Delta jars"
+  echo "interop: making $venv"
+  rm -rf "$venv"
+  "$python" -m venv "$venv"
+  "$venv/bin/pip" install --quiet --disable-pip-version-check --requirement "$here/requirements.txt"
+  while read -r artifact; do
+    mvn --quiet --batch-mode org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy \
+      "-Dartifact=$artifact" "-DoutputDirectory=$venv/jars"
+  done < <(grep -v '^#' "$here/jars.txt")
+  touch "$mark"
+fi
+
+cd "$root"
+go=${GO:-go}
+"$go" build -o bin/ ./cmd/pipectl
+"$go" build -o bin/tools/ ./internal/interop/scenario
+
+export INTEROP_PIPECTL=$root/bin/pipectl INTEROP_SCENARIO=$root/bin/tools/scenario INTEROP_JARS=$venv/jars
+export PYTHONDONTWRITEBYTECODE=1 SPARK_LOCAL_IP=127.0.0.1 TZ=UTC
+exec "$venv/bin/python" -m pytest -p no:cacheprovider -q --durations=5 "$here" "$@"
