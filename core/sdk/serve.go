@@ -45,6 +45,11 @@ func Serve(factory Factory) {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	// go-plugin replaces os.Stderr; the host reads log lines from the first one.
 	stderr := os.Stderr
+	stopProfile, err := Profile(os.Args[len(os.Args)-1])
+	if err != nil {
+		fmt.Fprintln(stderr, err)
+		os.Exit(1)
+	}
 	p := newProcess(factory(newLogger(stderr, logLevel(os.Getenv(wire.LogLevelVariable)))))
 	p.output = stderr
 	orphaned := time.AfterFunc(startGrace, p.stopIfAlone)
@@ -55,7 +60,7 @@ func Serve(factory Factory) {
 		GRPCServer:       p.newServer,
 		Logger:           hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: stderr, JSONFormat: true}),
 	})
-	if err := p.finish(); err != nil {
+	if err := errors.Join(p.finish(), stopProfile()); err != nil {
 		fmt.Fprintln(stderr, err)
 	}
 	// The host removes the folder of the sockets; a killed one left it behind.

@@ -5,16 +5,18 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/pipectl/pipectl/core/plugin/wire"
 )
 
 // passed lists the variables of the host's environment that every plugin sees:
 // where programs and temporary files are, language and time zone, proxies and
-// certificates. Everything else, secrets above all, stays with the host.
+// certificates, and where profiles go. Everything else, secrets above all, stays with the host.
 func passed() []string {
 	names := []string{
 		"PATH", "HOME", "TMPDIR", "LANG", "TZ",
 		"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy",
-		"SSL_CERT_FILE", "SSL_CERT_DIR",
+		"SSL_CERT_FILE", "SSL_CERT_DIR", wire.ProfileVariable,
 	}
 	if runtime.GOOS == "windows" {
 		// A Windows process does not start, or has no network, without these.

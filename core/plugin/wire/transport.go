@@ -25,6 +25,9 @@ const (
 	// LogLevelVariable is the environment variable in which the host names the
 	// level of a plugin's log: debug, info, warn or error.
 	LogLevelVariable = "PIPECTL_PLUGIN_LOG"
+	// ProfileVariable is the environment variable that names the folder where
+	// host and plugins write profiles of themselves; see sdk.Profile.
+	ProfileVariable = "PIPECTL_PROFILE"
 
 	// MaxMessage is the limit of one message in bytes, on both ends.
 	MaxMessage = 16 << 20

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// TestMain is the simulator when it is started as such: the measured parts
+// start their own program for it.
+func TestMain(m *testing.M) {
+	if os.Getenv(simulatorVariable) != "" {
+		exit(serveSimulator(os.Stdin, os.Stdout))
+	}
+	os.Exit(m.Run())
+}
+
+// TestPipeline runs all that is measured with the real program over few rows:
+// everything must run and give the right rows; no figure is looked at.
+func TestPipeline(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds pipectl")
+	}
+	dir := t.TempDir()
+	binary := filepath.Join(dir, "pipectl")
+	if out, err := exec.Command("go", "build", "-o", binary, "../../cmd/pipectl").CombinedOutput(); err != nil {
+		t.Fatalf("building pipectl: %v\n%s", err, out)
+	}
+	var out bytes.Buffer
+	args := []string{"-root", "../..", "-pipectl", binary, "-dir", dir, "-quick", "-only", "bronze|silver|watch|memory"}
+	if err := start(t.Context(), args, &out); err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	for _, want := range []string{
+		"3,000 changes into bronze", "first build of silver", "check of every row", "1,000 changes into silver of 5,000 rows", "visible in silver",
+	} {
+		if strings.Count(out.String(), want) != 2 { // while it runs, and in the table
+			t.Errorf("no figure %q in:\n%s", want, out.String())
+		}
+	}
+}
+
+func TestFailedPartIsToldAndTheOthersRun(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "broken"), []byte("#!/bin/sh\nexit 3\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{out: &bytes.Buffer{}, binary: filepath.Join(dir, "broken"), dir: dir, size: quickSizes()}
+	if b.self, _ = os.Executable(); b.self == "" {
+		t.Skip("no path of the test binary")
+	}
+	err := b.settle(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "exit status 3") {
+		t.Errorf("a program that fails gives %v", err)
+	}
+}
+
+func TestParseBench(t *testing.T) {
+	t.Parallel()
+	got := parseBench([]byte(`goos: linux
+BenchmarkMerge/guard=lsn-2         	       3	  91234567 ns/op	        25.50 merge-ms	         2.500 ratio
+BenchmarkMerge/guard=lsn-2         	       3	  91234567 ns/op	        27.50 merge-ms	         2.700 ratio
+BenchmarkAppend 	       1	  5 ns/op
+PASS
+`))
+	want := map[string]metrics{
+		"BenchmarkMerge/guard=lsn": {"ns/op": {91234567, 91234567}, "merge-ms": {25.5, 27.5}, "ratio": {2.5, 2.7}},
+		"BenchmarkAppend":          {"ns/op": {5}},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v\nwant %v", got, want)
+	}
+	if _, err := got["BenchmarkAppend"].median("ratio"); err == nil {
+		t.Error("a benchmark without a ratio gives one")
+	}
+}
+
+func TestTable(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	figures := []figure{
+		atLeast(figure{name: "read", ours: "9 rows/s", baseline: "10 rows/s"}, 0.9, 0.8, "the driver"),
+		atMost(figure{name: "merge", ours: "50 ms", baseline: "10 ms"}, 5, 4, "the scan"),
+		{name: "plain", ours: "1"},
+	}
+	if err := printTable(&out, figures); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"FIGURE OURS BASELINE OF THE SAME RUN RATIO AIM MET",
+		"read 9 rows/s 10 rows/s 0.90 of the driver >= 0.8 yes",
+		"merge 50 ms 10 ms 5.00 x the scan <= 4 no",
+		"plain 1",
+	}
+	for i, line := range strings.Split(strings.TrimSpace(out.String()), "\n") {
+		if got := strings.Join(strings.Fields(line), " "); i >= len(want) || got != want[i] {
+			t.Errorf("line %d is %q", i, got)
+		}
+	}
+}
+
+func TestGrouped(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
+		if got := grouped(n); got != want {
+			t.Errorf("grouped(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestMemoryOfThisProcess(t *testing.T) {
+	t.Parallel()
+	peak := watchMemory(os.Getpid()).end()
+	if _, err := os.Stat("/proc/self/status"); err != nil {
+		if peak != nil {
+			t.Errorf("peaks %v without /proc", peak)
+		}
+		return
+	}
+	if peak["pipectl"] < 1 {
+		t.Errorf("this process has %s", fmt.Sprint(peak))
+	}
+}
