@@ -65,7 +65,7 @@ func (p *planning) check(ctx context.Context, lake *Lake, c *model.Check, v *mod
 	if err != nil {
 		return err
 	}
-	host, err := lake.CheckHost(v, s, SourceTable(t, s), source, nil)
+	host, err := lake.CheckHost(v, s, SourceTable(t, s), inspected{Source: source, response: p.sources[t.Source]}, nil)
 	if err != nil {
 		return err
 	}
