@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -35,8 +34,11 @@ type Selection struct {
 	Targets, Exclude []string
 }
 
-// ErrHelp is returned when help was asked for and printed.
-var ErrHelp = flag.ErrHelp
+// HelpRequest is returned when help was asked for with -h.
+type HelpRequest struct{ Text string }
+
+// Error is the text of the help.
+func (h *HelpRequest) Error() string { return h.Text }
 
 // UsageError is a command line that cannot be understood.
 type UsageError struct {
@@ -58,8 +60,8 @@ type set struct {
 	command Command
 }
 
-func newSet(c Command) *set {
-	s := &set{FlagSet: flag.NewFlagSet(c.Name, flag.ContinueOnError), command: c}
+func newSet(command string) *set {
+	s := &set{FlagSet: flag.NewFlagSet(command, flag.ContinueOnError), command: about(command)}
 	s.SetOutput(io.Discard)
 	s.Usage = func() {}
 	return s
@@ -71,7 +73,7 @@ func (s *set) parse(args []string) ([]string, error) {
 	for len(args) > 0 {
 		if err := s.Parse(args); err != nil {
 			if errors.Is(err, flag.ErrHelp) {
-				return nil, ErrHelp
+				return nil, &HelpRequest{s.help()}
 			}
 			return nil, &UsageError{s.command.Name, strings.Replace(err.Error(), "flag provided but not defined: ", "There is no flag ", 1)}
 		}
@@ -110,15 +112,15 @@ func (l list) Set(text string) error {
 }
 
 func (s *set) common(c *Common) {
-	s.Var(list{values: &c.Vars}, "var", "NAME=VALUE of a variable; may be given several times")
-	s.Var(list{values: &c.VarFiles}, "var-file", "file with values of variables; may be given several times")
+	s.Var(list{values: &c.Vars}, "var", "`NAME=VALUE` of a variable; may be given several times")
+	s.Var(list{values: &c.VarFiles}, "var-file", "`FILE` with values of variables; may be given several times")
 	s.BoolVar(&c.JSON, "json", false, "write JSON")
 	s.BoolVar(&c.Verbose, "v", false, "show what plugins log")
 }
 
 // memory adds the budget of plugins.
 func (s *set) memory(c *Common) {
-	s.Func("memory", "budget of each plugin for buffers: 64MiB (default: the plugins' own)", func(text string) error {
+	s.Func("memory", "budget of each plugin for buffers, a `SIZE` such as 64MiB (default: the plugins' own)", func(text string) error {
 		n, err := schema.ParseSize(text)
 		if err == nil && n < 16<<20 {
 			err = errors.New("the least is 16MiB")
@@ -129,8 +131,8 @@ func (s *set) memory(c *Common) {
 }
 
 func (s *set) selection(c *Selection) {
-	s.Var(list{values: &c.Targets, commas: true}, "target", "only these addresses or tables, separated by commas")
-	s.Var(list{values: &c.Exclude, commas: true}, "exclude", "not these addresses or tables")
+	s.Var(list{values: &c.Targets, commas: true}, "target", "only `A,B`: addresses or tables")
+	s.Var(list{values: &c.Exclude, commas: true}, "exclude", "not `A,B`: addresses or tables")
 }
 
 // path takes the one optional positional argument.
@@ -179,10 +181,10 @@ type Plan struct {
 // ParsePlan reads the arguments of plan.
 func ParsePlan(args []string) (Plan, error) {
 	var p Plan
-	s := newSet(commandNamed("plan"))
+	s := newSet("plan")
 	s.common(&p.Common)
 	s.selection(&p.Selection)
-	s.StringVar(&p.Out, "out", "", "save the plan to a file, for apply")
+	s.StringVar(&p.Out, "out", "", "save the plan to a `FILE`, for apply")
 	s.BoolVar(&p.DetailedExitCode, "detailed-exitcode", false, "exit 2 when a table would be created, changed or rebuilt, or a decision is pending")
 	rest, err := s.parse(args)
 	if err != nil {
@@ -205,13 +207,13 @@ type Apply struct {
 // ParseApply reads the arguments of apply.
 func ParseApply(args []string) (Apply, error) {
 	var a Apply
-	s := newSet(commandNamed("apply"))
+	s := newSet("apply")
 	s.common(&a.Common)
 	s.selection(&a.Selection)
 	s.memory(&a.Common)
 	s.BoolVar(&a.Yes, "yes", false, "do not ask")
 	s.BoolVar(&a.TablesOnly, "tables-only", false, "create and change tables and accept the steps, do no work")
-	s.Var(list{values: &a.TakeOver, commas: true}, "take-over", "addresses whose tables are taken over from another configuration")
+	s.Var(list{values: &a.TakeOver, commas: true}, "take-over", "`A,B`: addresses whose tables are taken over from another configuration")
 	s.IntVar(&a.Jobs, "jobs", 0, "steps that run at once (default 4)")
 	s.DurationVar(&a.Grace, "grace", DefaultGrace, "how long a first signal waits for running silvers and checks")
 	rest, err := s.parse(args)
@@ -237,7 +239,7 @@ type Run struct {
 // ParseRun reads the arguments of run.
 func ParseRun(args []string) (Run, error) {
 	var r Run
-	s := newSet(commandNamed("run"))
+	s := newSet("run")
 	s.common(&r.Common)
 	s.selection(&r.Selection)
 	s.memory(&r.Common)
@@ -258,7 +260,7 @@ func ParseRun(args []string) (Run, error) {
 // ParseCheck reads the arguments of check.
 func ParseCheck(args []string) (Run, error) {
 	var r Run
-	s := newSet(commandNamed("check"))
+	s := newSet("check")
 	s.common(&r.Common)
 	s.selection(&r.Selection)
 	s.memory(&r.Common)
@@ -281,7 +283,7 @@ type Plain struct {
 // ParsePlain reads the arguments of validate, status and graph.
 func ParsePlain(name string, args []string) (Plain, error) {
 	var p Plain
-	s := newSet(commandNamed(name))
+	s := newSet(name)
 	s.common(&p.Common)
 	if name == "status" {
 		s.selection(&p.Selection)
@@ -302,7 +304,7 @@ type Format struct {
 // ParseFormat reads the arguments of fmt.
 func ParseFormat(args []string) (Format, error) {
 	var f Format
-	s := newSet(commandNamed("fmt"))
+	s := newSet("fmt")
 	s.BoolVar(&f.Check, "check", false, "change nothing; exit 1 when a file would change")
 	s.BoolVar(&f.Diff, "diff", false, "show what changes")
 	rest, err := s.parse(args)
@@ -326,10 +328,10 @@ type Final struct {
 func ParseFinal(args []string) (Final, error) {
 	var f Final
 	var until string
-	s := newSet(commandNamed("final"))
+	s := newSet("final")
 	s.common(&f.Common)
-	s.StringVar(&until, "until", "", "end of the period, with a zone: 2026-10-01T14:00:00Z")
-	s.Var(list{values: &f.Tags, commas: true}, "tag", "all streams and silvers with one of these tags")
+	s.StringVar(&until, "until", "", "end of the period, a `TIME` with a zone: 2026-10-01T14:00:00Z")
+	s.Var(list{values: &f.Tags, commas: true}, "tag", "all streams and silvers with one of the tags `A,B`")
 	s.BoolVar(&f.Pin, "pin", false, "print the versions of the tables to read")
 	rest, err := s.parse(args)
 	if err != nil {
@@ -354,154 +356,4 @@ func ParseFinal(args []string) (Final, error) {
 	}
 	f.Until = f.Until.UTC()
 	return f, s.path(&f.Common, paths)
-}
-
-// Show is `pipectl show`.
-type Show struct {
-	Common
-	Name string
-}
-
-// ParseShow reads the arguments of show.
-func ParseShow(args []string) (Show, error) {
-	var sh Show
-	s := newSet(commandNamed("show"))
-	s.common(&sh.Common)
-	rest, err := s.parse(args)
-	if err != nil {
-		return sh, err
-	}
-	sh.Name, err = s.address(&sh.Common, rest, "stream.orders")
-	return sh, err
-}
-
-// Unlock is `pipectl unlock`.
-type Unlock struct {
-	Common
-	Name string
-}
-
-// ParseUnlock reads the arguments of unlock.
-func ParseUnlock(args []string) (Unlock, error) {
-	var u Unlock
-	s := newSet(commandNamed("unlock"))
-	s.common(&u.Common)
-	rest, err := s.parse(args)
-	if err != nil {
-		return u, err
-	}
-	u.Name, err = s.address(&u.Common, rest, "bronze.orders")
-	return u, err
-}
-
-// Tail is `pipectl tail`.
-type Tail struct {
-	Common
-	Name string
-	From string
-	Max  int64
-}
-
-// ParseTail reads the arguments of tail.
-func ParseTail(args []string) (Tail, error) {
-	var t Tail
-	s := newSet(commandNamed("tail"))
-	s.common(&t.Common)
-	s.StringVar(&t.From, "from", "earliest", "earliest, latest or a position (exclusive)")
-	s.Int64Var(&t.Max, "max", 100, "rows at most; 0 = all")
-	rest, err := s.parse(args)
-	if err != nil {
-		return t, err
-	}
-	if t.Max < 0 {
-		return t, s.usage("-max %d is negative.", t.Max)
-	}
-	t.Name, err = s.address(&t.Common, rest, "stream.orders")
-	return t, err
-}
-
-// Table is `pipectl table`.
-type Table struct {
-	// Verb is rows, describe or history.
-	Verb    string
-	Path    string
-	Version int64
-	JSON    bool
-	Max     int64
-}
-
-// ParseTable reads the arguments of table.
-func ParseTable(args []string) (Table, error) {
-	var t Table
-	s := newSet(commandNamed("table"))
-	s.Int64Var(&t.Version, "version", -1, "version to read (default: the newest)")
-	s.BoolVar(&t.JSON, "json", false, "write JSON, one object a line")
-	s.Int64Var(&t.Max, "max", 0, "rows or commits at most; 0 = all")
-	rest, err := s.parse(args)
-	if err != nil {
-		return t, err
-	}
-	verbs := []string{"rows", "describe", "history"}
-	if len(rest) != 2 || !slices.Contains(verbs, rest[0]) {
-		return t, s.usage("Wanted: pipectl table rows|describe|history PATH.")
-	}
-	if t.Max < 0 {
-		return t, s.usage("-max %d is negative.", t.Max)
-	}
-	t.Verb, t.Path = rest[0], rest[1]
-	return t, nil
-}
-
-// Plugins is `pipectl plugins`.
-type Plugins struct {
-	Common
-	// Verb is list or lock.
-	Verb string
-}
-
-// ParsePlugins reads the arguments of plugins.
-func ParsePlugins(args []string) (Plugins, error) {
-	var p Plugins
-	s := newSet(commandNamed("plugins"))
-	s.common(&p.Common)
-	rest, err := s.parse(args)
-	if err != nil {
-		return p, err
-	}
-	if len(rest) == 0 || rest[0] != "lock" && rest[0] != "list" {
-		return p, s.usage("Wanted: pipectl plugins list|lock [PATH].")
-	}
-	p.Verb = rest[0]
-	return p, s.path(&p.Common, rest[1:])
-}
-
-// Demo is `pipectl demo`.
-type Demo struct {
-	Dir   string
-	Watch bool
-	Rate  int
-	Rows  int
-}
-
-// ParseDemo reads the arguments of demo.
-func ParseDemo(args []string) (Demo, error) {
-	var d Demo
-	s := newSet(commandNamed("demo"))
-	s.StringVar(&d.Dir, "dir", "", "where everything goes (default: a new folder below the system's temporary one)")
-	s.BoolVar(&d.Watch, "watch", false, "go on until interrupted")
-	s.IntVar(&d.Rate, "rate", 50, "changes per second of the live workload; 0 = none")
-	s.IntVar(&d.Rows, "rows", 200_000, "orders to begin with")
-	rest, err := s.parse(args)
-	if err != nil {
-		return d, err
-	}
-	switch {
-	case len(rest) > 0:
-		return d, s.usage("demo takes no argument %q.", rest[0])
-	case d.Rate < 0 || d.Rate > 50_000:
-		return d, s.usage("-rate %d is not between 0 and 50000.", d.Rate)
-	case d.Rows < 100 || d.Rows > 50_000_000:
-		return d, s.usage("-rows %d is not between 100 and 50000000.", d.Rows)
-	}
-	return d, nil
 }

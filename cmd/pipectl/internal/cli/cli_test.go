@@ -59,14 +59,18 @@ func TestUsageErrorsSayWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Help names exactly the flags that the parsers know.
-func TestHelpNamesEveryFlag(t *testing.T) {
+// Help lists what the parsers define, so it cannot go stale; it must be there
+// for every command.
+func TestHelpOfEveryCommand(t *testing.T) {
 	t.Parallel()
 	for _, c := range cli.Commands() {
 		text, ok := cli.Help(c.Name)
-		if !ok || !strings.Contains(text, c.Short) {
-			t.Errorf("no help of %s", c.Name)
+		if !ok || !strings.HasPrefix(text, strings.TrimSpace("pipectl "+c.Name+" "+c.Arguments)+"\n") || !strings.Contains(text, c.Short) {
+			t.Errorf("help of %s:\n%s", c.Name, text)
 		}
+	}
+	if text, _ := cli.Help("plan"); !strings.Contains(text, "  -out FILE              save the plan to a FILE, for apply\n") {
+		t.Errorf("help of plan:\n%s", text)
 	}
 	if _, ok := cli.Help("nope"); ok {
 		t.Error("help of a command that is none")

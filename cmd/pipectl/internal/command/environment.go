@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/pipectl/pipectl/cmd/pipectl/internal/cli"
@@ -27,12 +28,33 @@ type Environment struct {
 	Clock  func() time.Time
 	// Signals are SIGINT and SIGTERM.
 	Signals <-chan os.Signal
+
+	// interrupted is the signal that ended interruptible work, nil when none did.
+	interrupted atomic.Pointer[os.Signal]
+}
+
+// errInterrupted ends a command after interruptible work that a signal came to
+// too late to break it off.
+var errInterrupted = errors.New("a signal came")
+
+// interruption is errInterrupted when a signal came.
+func (e *Environment) interruption() error {
+	if e.interrupted.Load() == nil {
+		return nil
+	}
+	return errInterrupted
 }
 
 // fail shows an error and returns its code.
 func (e *Environment) fail(err error, excerpt view.Excerpt) int {
-	if errors.Is(err, cli.ErrHelp) {
+	var asked *cli.HelpRequest
+	if errors.As(err, &asked) {
+		e.Streams.Printf("%s", asked.Text)
 		return exit.Done
+	}
+	if s := e.interrupted.Load(); s != nil {
+		e.Streams.Logf("Interrupted before anything was changed.\n")
+		return signalCode(*s)
 	}
 	var usage *cli.UsageError
 	if errors.As(err, &usage) {
@@ -55,13 +77,6 @@ func Main(ctx context.Context, e *Environment, args []string) int {
 	work, ok := commands[name]
 	if !ok {
 		return e.fail(&cli.UsageError{Problem: "There is no command " + name + "."}, nil)
-	}
-	for _, arg := range rest {
-		if arg == "-h" || arg == "-help" || arg == "--help" {
-			text, _ := cli.Help(name)
-			e.Streams.Printf("%s", text)
-			return exit.Done
-		}
 	}
 	code, err := work(ctx, e, rest)
 	if err != nil {

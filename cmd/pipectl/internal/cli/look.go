@@ -1,0 +1,153 @@
+package cli
+
+import "slices"
+
+// Show is `pipectl show`.
+type Show struct {
+	Common
+	Name string
+}
+
+// ParseShow reads the arguments of show.
+func ParseShow(args []string) (Show, error) {
+	var sh Show
+	s := newSet("show")
+	s.common(&sh.Common)
+	rest, err := s.parse(args)
+	if err != nil {
+		return sh, err
+	}
+	sh.Name, err = s.address(&sh.Common, rest, "stream.orders")
+	return sh, err
+}
+
+// Unlock is `pipectl unlock`.
+type Unlock struct {
+	Common
+	Name string
+}
+
+// ParseUnlock reads the arguments of unlock.
+func ParseUnlock(args []string) (Unlock, error) {
+	var u Unlock
+	s := newSet("unlock")
+	s.common(&u.Common)
+	rest, err := s.parse(args)
+	if err != nil {
+		return u, err
+	}
+	u.Name, err = s.address(&u.Common, rest, "bronze.orders")
+	return u, err
+}
+
+// Tail is `pipectl tail`.
+type Tail struct {
+	Common
+	Name string
+	From string
+	Max  int64
+}
+
+// ParseTail reads the arguments of tail.
+func ParseTail(args []string) (Tail, error) {
+	var t Tail
+	s := newSet("tail")
+	s.common(&t.Common)
+	s.StringVar(&t.From, "from", "earliest", "`POSITION`: earliest, latest or a position, exclusive")
+	s.Int64Var(&t.Max, "max", 100, "rows at most; 0 = all")
+	rest, err := s.parse(args)
+	if err != nil {
+		return t, err
+	}
+	if t.Max < 0 {
+		return t, s.usage("-max %d is negative.", t.Max)
+	}
+	t.Name, err = s.address(&t.Common, rest, "stream.orders")
+	return t, err
+}
+
+// Table is `pipectl table`.
+type Table struct {
+	// Verb is rows, describe or history.
+	Verb    string
+	Path    string
+	Version int64
+	JSON    bool
+	Max     int64
+}
+
+// ParseTable reads the arguments of table.
+func ParseTable(args []string) (Table, error) {
+	var t Table
+	s := newSet("table")
+	s.Int64Var(&t.Version, "version", -1, "version to read (default: the newest)")
+	s.BoolVar(&t.JSON, "json", false, "write JSON, one object a line")
+	s.Int64Var(&t.Max, "max", 0, "rows or commits at most; 0 = all")
+	rest, err := s.parse(args)
+	if err != nil {
+		return t, err
+	}
+	verbs := []string{"rows", "describe", "history"}
+	if len(rest) != 2 || !slices.Contains(verbs, rest[0]) {
+		return t, s.usage("Wanted: pipectl table rows|describe|history PATH.")
+	}
+	if t.Max < 0 {
+		return t, s.usage("-max %d is negative.", t.Max)
+	}
+	t.Verb, t.Path = rest[0], rest[1]
+	return t, nil
+}
+
+// Plugins is `pipectl plugins`.
+type Plugins struct {
+	Common
+	// Verb is list or lock.
+	Verb string
+}
+
+// ParsePlugins reads the arguments of plugins.
+func ParsePlugins(args []string) (Plugins, error) {
+	var p Plugins
+	s := newSet("plugins")
+	s.common(&p.Common)
+	rest, err := s.parse(args)
+	if err != nil {
+		return p, err
+	}
+	if len(rest) == 0 || rest[0] != "lock" && rest[0] != "list" {
+		return p, s.usage("Wanted: pipectl plugins list|lock [PATH].")
+	}
+	p.Verb = rest[0]
+	return p, s.path(&p.Common, rest[1:])
+}
+
+// Demo is `pipectl demo`.
+type Demo struct {
+	Dir   string
+	Watch bool
+	Rate  int
+	Rows  int
+}
+
+// ParseDemo reads the arguments of demo.
+func ParseDemo(args []string) (Demo, error) {
+	var d Demo
+	s := newSet("demo")
+	s.StringVar(&d.Dir, "dir", "", "`DIR` where everything goes (default: a new folder below the system's temporary one)")
+	s.BoolVar(&d.Watch, "watch", false, "go on until interrupted")
+	s.IntVar(&d.Rate, "rate", 50, "changes per second of the live workload; 0 = none")
+	s.IntVar(&d.Rows, "rows", 200_000, "orders to begin with")
+	rest, err := s.parse(args)
+	if err != nil {
+		return d, err
+	}
+	switch {
+	case len(rest) > 0:
+		return d, s.usage("demo takes no argument %q.", rest[0])
+	case d.Rate < 0 || d.Rate > 50_000:
+		return d, s.usage("-rate %d is not between 0 and 50000.", d.Rate)
+	case d.Rows < 100 || d.Rows > 50_000_000:
+		return d, s.usage("-rows %d is not between 100 and 50000000.", d.Rows)
+	}
+	return d, nil
+}
