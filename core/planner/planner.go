@@ -50,6 +50,8 @@ type planning struct {
 	info     map[addr.Address]plugin.TableInfo // by stream
 	logs     map[addr.Address]state.Log        // by stream
 	specs    map[addr.Address]plugin.TableSpec // bronze's, by stream
+	// unreadable holds the tables that could not be looked at.
+	unreadable map[tableIn]error
 }
 
 // Make plans. What is wrong with one step stands in the step and spoils no
@@ -73,6 +75,8 @@ func Make(ctx context.Context, req Request) (*plan.Plan, error) {
 		info:     map[addr.Address]plugin.TableInfo{},
 		logs:     map[addr.Address]state.Log{},
 		specs:    map[addr.Address]plugin.TableSpec{},
+
+		unreadable: map[tableIn]error{},
 	}
 	for _, part := range []func(context.Context) error{
 		p.openLakes, p.inspectSources, p.planLedgers, p.planStreams, p.planSilvers, p.planChecks,
@@ -162,6 +166,9 @@ func (p *planning) tablesOf(ctx context.Context, lake *Lake) (map[string]plugin.
 	req.Tables = append(req.Tables, lake.Ledger.Facts(), lake.Ledger.Control())
 	states, err := lake.Tables.GetTables(ctx, req)
 	if err != nil {
+		states, err = p.tablesOneByOne(ctx, lake, req)
+	}
+	if err != nil {
 		return nil, err
 	}
 	byName := map[string]plugin.TableState{}
@@ -169,6 +176,31 @@ func (p *planning) tablesOf(ctx context.Context, lake *Lake) (map[string]plugin.
 		byName[s.Table.Name] = s
 	}
 	return byName, nil
+}
+
+// tablesOneByOne finds the tables that cannot be looked at, such as one that
+// another program changed: they spoil their own steps only. Without its ledger
+// a lake cannot be used at all.
+func (p *planning) tablesOneByOne(ctx context.Context, lake *Lake, all plugin.GetTablesRequest) ([]plugin.TableState, error) {
+	var states []plugin.TableState
+	for _, ref := range all.Tables {
+		found, err := lake.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{ref}, AppIDs: all.AppIDs})
+		switch {
+		case err == nil:
+			states = append(states, found...)
+		case ctx.Err() != nil, ref == lake.Ledger.Facts(), ref == lake.Ledger.Control():
+			return nil, err
+		default:
+			p.unreadable[tableIn{lake.Sink.Addr, ref.Name}] = err
+		}
+	}
+	return states, nil
+}
+
+// tableIn names a table of a sink.
+type tableIn struct {
+	sink addr.Address
+	name string
 }
 
 // inspectSources asks each source once about all its tables, sources side by

@@ -65,6 +65,9 @@ func (l *Lake) host(v *model.Silver, s *model.Stream) (plugin.Host, error) {
 }
 
 func (p *planning) silver(ctx context.Context, lake *Lake, v *model.Silver, step *plan.Step) error {
+	if err := p.unreadable[tableIn{v.To, v.Target}]; err != nil {
+		return err
+	}
 	s := p.Config.Stream(v.From)
 	session, err := p.Plugins.Silver(ctx, v.Addr)
 	if err != nil {

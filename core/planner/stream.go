@@ -62,6 +62,9 @@ func (p *planning) stream(ctx context.Context, lake *Lake, s *model.Stream, tabl
 	if err := lake.State.Stream(s.AppID).Check(ctx, identity); err != nil {
 		return err
 	}
+	if err := p.unreadable[tableIn{s.To, s.Target}]; err != nil {
+		return err
+	}
 	if err := p.checkLog(lake, s); err != nil {
 		return err
 	}

@@ -199,10 +199,11 @@ func damage(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // feature raises the protocol of a table by a commit of its own: feature TABLE
-// NAME. A later feature off takes the commit away.
+// NAME, or feature TABLE NAME reader when readers must know it, too. A later
+// feature TABLE off takes the commit away (Delta protocol: Table Features).
 func feature(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: feature TABLE NAME")
+	if neg || len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: feature TABLE NAME [reader]")
 	}
 	logs, err := filepath.Glob(filepath.Join(tableFolder(ts, args[0]), "_delta_log", "*.json"))
 	ts.Check(err)
@@ -224,6 +225,10 @@ func feature(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	features, _ := protocol["writerFeatures"].([]any)
 	protocol["writerFeatures"], protocol["minWriterVersion"] = append(features, args[1]), 7
+	if len(args) == 3 {
+		features, _ := protocol["readerFeatures"].([]any)
+		protocol["readerFeatures"], protocol["minReaderVersion"] = append(features, args[1]), 3
+	}
 	line, err := json.Marshal(map[string]any{"protocol": protocol})
 	ts.Check(err)
 	name := fmt.Sprintf("%020d.json", len(logs))

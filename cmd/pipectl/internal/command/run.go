@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,10 +46,17 @@ func apply(ctx context.Context, e *Environment, args []string) (int, error) {
 	planning, stop := e.interruptible(ctx)
 	p, lakes, err := w.plan(planning, selection, a.TakeOver)
 	stop()
+	if err == nil {
+		err = e.interruption()
+	}
 	if err != nil {
 		return w.fail(err), nil
 	}
 	if saved != nil {
+		// A server out of reach is no change of what was planned on.
+		if err := p.Errors().Err(); err != nil {
+			return w.fail(err), nil
+		}
 		if err := saved.Differences(p).Err(); err != nil {
 			return w.fail(err), nil
 		}
@@ -161,6 +169,9 @@ func work(ctx context.Context, e *Environment, a cli.Run, command string, narrow
 	planning, stop := e.interruptible(ctx)
 	p, lakes, err := w.plan(planning, a.Selection, nil)
 	stop()
+	if err == nil {
+		err = e.interruption()
+	}
 	if err != nil {
 		return w.fail(err), nil
 	}
@@ -200,9 +211,14 @@ func (w *workspace) execute(ctx context.Context, p *plan.Plan, lakes map[addr.Ad
 	if control.code() != exit.Done {
 		code = control.code()
 	}
+	if code == exit.Done && command == "check" && slices.ContainsFunc(result.Steps, skipped) {
+		code = control.firstCode() // a gate stays closed when a check was not made
+	}
 	w.record(ctx, lakes, command, started, result, code)
 	return code
 }
+
+func skipped(s run.StepResult) bool { return s.Status == run.Skipped }
 
 // record adds the run to the history of each lake; that it cannot is a warning.
 func (w *workspace) record(ctx context.Context, lakes map[addr.Address]*planner.Lake, command string, started time.Time, result run.Result, code int) {

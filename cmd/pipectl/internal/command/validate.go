@@ -27,7 +27,7 @@ func validate(ctx context.Context, e *Environment, args []string) (int, error) {
 	e.Streams.JSON = a.JSON
 	w, err := open(ctx, e, a.Common, true)
 	defer w.close()
-	list := append(diag.FromError(err), w.warnings...)
+	list := append(diag.FromError(err), w.warnings...).Unique()
 	if a.JSON {
 		return exit.OfList(list), e.Streams.WriteJSON(struct {
 			Valid       bool                  `json:"valid"`

@@ -21,8 +21,8 @@ const (
 	Pending = 2
 	// Configuration: the configuration or the command line is invalid.
 	Configuration = 3
-	// Surroundings: a plugin is missing, a source or sink cannot be reached or
-	// refuses, a lock is held.
+	// Surroundings: a plugin is missing or cannot do what is asked, a source or
+	// sink cannot be reached or refuses, a lock is held.
 	Surroundings = 4
 	// Different: a check failed, or a period is not final yet.
 	Different = 5
@@ -49,7 +49,7 @@ func Of(kind diag.Kind) int {
 		return Done
 	case diag.KindConfiguration:
 		return Configuration
-	case diag.KindUnavailable, diag.KindPermission, diag.KindNotReady, diag.KindTransient:
+	case diag.KindUnavailable, diag.KindPermission, diag.KindNotReady, diag.KindTransient, diag.KindUnsupported:
 		return Surroundings
 	case diag.KindDifferent:
 		return Different
