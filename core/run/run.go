@@ -206,10 +206,11 @@ func (x *execution) walk(ctx context.Context, g *graph.Graph[addr.Address]) erro
 
 // visit carries out one step, again when it failed in a way that may pass.
 func (x *execution) visit(ctx context.Context, a addr.Address) error {
+	r := x.results[a]
 	if x.stopped() {
+		x.ended(r)
 		return errStopped
 	}
-	r := x.results[a]
 	started := x.Clock()
 	x.tell(Event{Kind: StepStarted, Address: a, Step: r})
 	err := x.retry(ctx, a, func() error { return x.once(ctx, a, r) })
