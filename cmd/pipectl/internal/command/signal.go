@@ -11,14 +11,15 @@ import (
 )
 
 // interruptible returns a context that the first signal cancels: for work that
-// changes nothing.
+// changes nothing. The signal is noted, so that the command ends with its code.
 func (e *Environment) interruptible(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		select {
-		case <-e.Signals:
+		case s := <-e.Signals:
+			e.interrupted.Store(&s)
 			cancel()
 		case <-ctx.Done():
 		}
@@ -37,8 +38,8 @@ type signalControl struct {
 	cancel context.CancelFunc
 	done   chan struct{}
 
-	mu     sync.Mutex
-	second os.Signal
+	mu            sync.Mutex
+	first, second os.Signal
 }
 
 func (e *Environment) control(ctx context.Context, grace time.Duration) (context.Context, *signalControl) {
@@ -50,6 +51,9 @@ func (e *Environment) control(ctx context.Context, grace time.Duration) (context
 		if first == nil {
 			return
 		}
+		c.mu.Lock()
+		c.first = first
+		c.mu.Unlock()
 		e.Streams.Logf("Ending after the batch in hand. A second signal cancels.\n")
 		close(c.stop)
 		over := time.NewTimer(grace)
@@ -84,7 +88,19 @@ func (c *signalControl) wait(ctx context.Context, signals <-chan os.Signal, over
 func (c *signalControl) code() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch c.second {
+	return signalCode(c.second)
+}
+
+// firstCode is that of the first signal, which ends a run well.
+func (c *signalControl) firstCode() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return signalCode(c.first)
+}
+
+// signalCode is the exit code of a command that a signal cut off; nil is none.
+func signalCode(s os.Signal) int {
+	switch s {
 	case nil:
 		return exit.Done
 	case syscall.SIGTERM:
