@@ -30,6 +30,9 @@ const (
 	checkStep  = "check.orders"
 )
 
+// changeRead is in every statement that reads the rows of a range.
+const changeRead = "[dbo_orders_CT] AS c JOIN"
+
 const lifeConfig = `
 pipectl {
   name = "shop"
@@ -92,6 +95,17 @@ type life struct {
 // newLife makes a database with rows orders, and no lake yet.
 func newLife(t testing.TB, seed uint64, rows int) *life {
 	t.Helper()
+	l := newLifeOf(t)
+	var err error
+	if l.orders, err = workload.NewOrders(t.Context(), l.db.Model(), workload.Options{Rows: rows, Seed: seed}); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// newLifeOf makes an empty database.
+func newLifeOf(t testing.TB) *life {
+	t.Helper()
 	l := &life{t: t}
 	var err error
 	if l.dir, err = filepath.EvalSymlinks(t.TempDir()); err != nil {
@@ -109,9 +123,6 @@ func newLife(t testing.TB, seed uint64, rows int) *life {
 	}
 	t.Cleanup(l.server.Close)
 	l.db = l.server.Database("shop")
-	if l.orders, err = workload.NewOrders(t.Context(), l.db.Model(), workload.Options{Rows: rows, Seed: seed}); err != nil {
-		t.Fatal(err)
-	}
 	return l
 }
 
@@ -127,14 +138,14 @@ func (l *life) sell(n int) {
 
 // shot is a signal at a point of a run.
 type shot struct {
-	// victim is the plugin that is hit, "host", "all" (every plugin) or "group"
-	// (the host and every plugin, as a service manager does).
+	// victim is the plugin that is hit, "host", or "group": the host and every
+	// plugin, as a service manager does.
 	victim string
 	signal syscall.Signal
 	// step is the one in whose course it is hit, "" while the run is planned.
 	step string
-	// on is "request" (to the database) or "file" (of the lake), and n which of
-	// them in the step it waits for.
+	// on is "request" (to the database), "read" (a request for changes) or "file"
+	// (of the lake), and n which of them in the step it waits for.
 	on string
 	n  int
 }
@@ -189,6 +200,9 @@ func (l *life) request(e tds.Event) {
 		return
 	}
 	a.count("request")
+	if strings.Contains(fmt.Sprint(e.SQL, e.Params), changeRead) {
+		a.count("read")
+	}
 	sell := a.step == streamStep && a.live > 0
 	if sell {
 		a.live--
@@ -229,7 +243,7 @@ func (a *attempt) fire() bool {
 				a.orphans = append(a.orphans, o)
 			}
 		}
-		if a.shot.victim == p.plugin || a.shot.victim == "all" || a.shot.victim == "group" {
+		if a.shot.victim == p.plugin || a.shot.victim == "group" {
 			victims = append(victims, p.pid)
 		}
 	}
@@ -246,7 +260,15 @@ func (a *attempt) fire() bool {
 	return hit
 }
 
-// start starts the program with its output in JSON.
+// signal sends a signal to a started program.
+func (a *attempt) signal(s syscall.Signal) {
+	a.life.mu.Lock()
+	defer a.life.mu.Unlock()
+	// It may have ended meanwhile, which its exit code shows.
+	_ = a.cmd.Process.Signal(s)
+}
+
+// start prepares to run the program with its output in JSON.
 func (l *life) start(shot *shot, live int, args ...string) *attempt {
 	l.t.Helper()
 	a := &attempt{

@@ -1,0 +1,227 @@
+//go:build linux
+
+package e2e
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tds"
+)
+
+// A plugin that stands still is found by keepalive, which asks after 10 s and
+// waits for 10 more, and killed by its process id; the step is repeated with a
+// new process.
+func TestAFrozenPluginIsKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for keepalive")
+	}
+	t.Parallel()
+	l := newLife(t, 3, 200)
+	l.run(nil, 0, "apply", "-yes", "-json").mustEnd(0)
+	l.sell(40)
+	a := l.run(&shot{victim: "sink-delta", signal: syscall.SIGSTOP, step: streamStep, on: "file", n: 30}, 0, "run", "-json")
+	if !a.fired {
+		t.Fatal("nothing was stopped")
+	}
+	a.mustEnd(0)
+	if !strings.Contains(a.stdout.String(), "it stopped answering and was killed") {
+		t.Errorf("the run does not tell what it found:\n%s", a.stdout.String())
+	}
+	l.nothingRuns()
+	l.silverIsTheSource()
+	l.bronzeIsTheLog()
+}
+
+// A first SIGTERM, to the program and all its plugins as a service manager
+// sends it, ends the run after the batch in hand, well and with nothing left
+// running.
+func TestTerminationFinishesTheBatchInHand(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(seed(t), 0))
+	l := newLife(t, 4, 300)
+	l.run(nil, 0, "apply", "-yes", "-tables-only", "-json").mustEnd(0)
+	for _, p := range phases {
+		s := shot{victim: "group", signal: syscall.SIGTERM, step: p.step, on: "request", n: 1 + random.IntN(8)}
+		switch p.name {
+		case "silver":
+			s.on = "file"
+		case "check":
+			l.run(nil, 0, "run", "-json").mustEnd(0)
+		}
+		l.sell(p.sold)
+		a := l.run(&s, 0, p.args...)
+		for !a.fired && s.n > 1 {
+			s.n /= 2
+			l.sell(p.sold)
+			a = l.run(&s, 0, p.args...)
+		}
+		t.Logf("%s: %v (fired: %v), exit %d", p.name, s, a.fired, a.code)
+		switch {
+		case !a.fired:
+			t.Errorf("%s: %v never came", p.name, s)
+		case p.step == "":
+			a.mustEnd(143) // nothing was in hand, so there was nothing to finish
+		default:
+			a.mustEnd(0)
+			l.batchesAreDone()
+			l.bronzeIsTheLogSoFar()
+		}
+		l.nothingRuns()
+	}
+	l.run(nil, 0, "run", "-json").mustEnd(0)
+	l.silverIsTheSource()
+	l.bronzeIsTheLog()
+}
+
+// A gate stays closed when a signal came before all its checks were made.
+func TestACheckThatWasNotMadeProvesNothing(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, 7, 100)
+	config := lifeConfig + "\ncheck \"reconcile\" \"second\" {\n  silver = silver.orders\n}\n"
+	if err := os.WriteFile(filepath.Join(l.dir, "shop.hcl"), []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	l.run(nil, 0, "apply", "-yes", "-json").mustEnd(0)
+	a := l.run(&shot{victim: "host", signal: syscall.SIGTERM, step: checkStep, on: "request", n: 1}, 0, "check", "-json", "-jobs", "1")
+	if !a.fired || !strings.Contains(a.stdout.String(), `"status":"skipped"`) {
+		t.Fatalf("no check was skipped:\n%s", a.stdout.String())
+	}
+	a.mustEnd(143)
+	l.nothingRuns()
+}
+
+// A second SIGTERM cancels the batch, which the next run repeats.
+func TestSecondTerminationCancels(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, 5, 200)
+	l.run(nil, 0, "apply", "-yes", "-json").mustEnd(0)
+	l.sell(20)
+	if _, err := l.server.Inject(mssqlsim.Fault{Match: changeRead, Times: 1, Wrong: tds.Fault{Delay: time.Hour}}); err != nil {
+		t.Fatal(err)
+	}
+	a := l.start(nil, 0, "run", "-json")
+	done, first := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(first)
+		select {
+		case <-a.fault: // the batch is being read
+			a.signal(syscall.SIGTERM)
+		case <-done:
+		}
+	}()
+	a.wait(func(line string) {
+		if strings.Contains(line, "A second signal cancels") {
+			a.signal(syscall.SIGTERM)
+		}
+	})
+	close(done)
+	<-first
+	a.mustEnd(143)
+	l.nothingRuns()
+	l.run(nil, 0, "run", "-json").mustEnd(0)
+	l.silverIsTheSource()
+	l.bronzeIsTheLog()
+}
+
+// A batch of more than 100,000 rows is read in several ranges at once. Rows of
+// a range that broke off are dropped, after they were relayed, whatever broke:
+// the connection, the source or the sink.
+func TestRowsOfABrokenRangeAreDropped(t *testing.T) {
+	t.Parallel()
+	l := newLifeOf(t)
+	err := l.db.CreateTable(mssqlsim.Table{Name: "dbo.orders", Key: []string{"order_id"}, Columns: []mssqlsim.Column{{Name: "order_id", Type: "int"}, {Name: "note", Type: "varchar(20)", Nullable: true}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.db.EnableCDC(); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.db.EnableTable("dbo.orders", mssqlsim.Capture{}); err != nil {
+		t.Fatal(err)
+	}
+	next := 0
+	load := func() {
+		t.Helper()
+		for range 8 { // commits, which one batch takes
+			_, err := l.db.Tx(context.Background(), func(tx *mssqlsim.Tx) error {
+				for range 14_000 {
+					next++
+					if err := tx.Insert("dbo.orders", next, "row"); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	l.run(nil, 0, "apply", "-yes", "-json", "-exclude", checkStep).mustEnd(0)
+	run := []string{"run", "-json", "-exclude", checkStep}
+	load()
+	// The read of the second range breaks off, and is made again.
+	cut := mssqlsim.DropFault(changeRead, 1, tds.DropRows, 9000)
+	cut.Skip = 1
+	fault, err := l.server.Inject(cut)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.run(nil, 0, run...).mustEnd(0)
+	if fault.Hits() != 1 {
+		t.Errorf("%d reads broke off, want one, of a second range", fault.Hits())
+	}
+	for _, victim := range []string{"source-mssql", "sink-delta"} {
+		load()
+		a := l.run(&shot{victim: victim, signal: syscall.SIGKILL, step: streamStep, on: "read", n: 2}, 0, run...)
+		if !a.fired {
+			t.Fatalf("%s was not killed in a second range", victim)
+		}
+		a.mustEnd(0)
+	}
+	l.silverIsTheSource()
+	l.bronzeIsTheLog()
+	l.nothingRuns()
+}
+
+// An apply that is cut off anywhere leaves what the next one completes.
+func TestInterruptedApplyIsCompleted(t *testing.T) {
+	t.Parallel()
+	first := seed(t)
+	apply := []string{"apply", "-yes", "-tables-only", "-json"}
+	calm := newLife(t, 6, 10).run(nil, 0, apply...)
+	calm.mustEnd(0)
+	points := calm.counts[place{"", "file"}]
+	random := rand.New(rand.NewPCG(first, 0))
+	// The first and last point, and some between them.
+	at := []int{1, points}
+	for range max(4, crashes(t)/5) {
+		at = append(at, 1+random.IntN(points))
+	}
+	for i, n := range at {
+		l := newLife(t, 6, 10)
+		victim := []string{"host", "sink-delta"}[i%2]
+		a := l.run(&shot{victim: victim, signal: syscall.SIGKILL, on: "file", n: n}, 0, apply...)
+		t.Logf("%v of %d: fired %v, exit %d", *a.shot, points, a.fired, a.code)
+		// A calm apply may write a file less here, and the last one comes as it ends.
+		if !a.fired && n < points*9/10 {
+			t.Fatalf("%v never came", *a.shot)
+		}
+		l.run(nil, 0, apply...).mustEnd(0)
+		for _, o := range a.orphans {
+			o.end(t)
+		}
+		l.run(nil, 0, "run", "-json").mustEnd(0)
+		l.silverIsTheSource()
+		l.bronzeIsTheLog()
+		l.nothingRuns()
+	}
+}
