@@ -189,21 +189,33 @@ type hostConnection struct {
 	wait  sync.WaitGroup
 }
 
+// dial returns when the host has left, also while it still waits for the
+// host's announcement: a host that stops at once, because another plugin did
+// not start, never makes one. Such a wait cannot be cancelled; it ends by
+// itself or with the process.
 func (h *hostConnection) dial(broker *goplugin.GRPCBroker) {
 	for {
-		// It waits up to 5 s for the host's announcement.
-		conn, err := broker.DialWithOptions(wire.HostBrokerID, wire.DialOptions()...)
-		if err == nil {
+		dialled := make(chan *grpc.ClientConn, 1)
+		go func() {
+			// It waits up to 5 s for the host's announcement.
+			conn, err := broker.DialWithOptions(wire.HostBrokerID, wire.DialOptions()...)
+			if err != nil {
+				conn = nil
+			}
+			dialled <- conn
+		}()
+		select {
+		case <-h.left:
+			return
+		case conn := <-dialled:
+			if conn == nil {
+				continue
+			}
 			h.conn = conn
 			close(h.ready)
 			<-h.left
 			conn.Close()
 			return
-		}
-		select {
-		case <-h.left:
-			return
-		default:
 		}
 	}
 }
