@@ -35,10 +35,10 @@ lint:
 generate: ## code from plugin.proto
 	cd tools && $(GO) run ./protogen -root ../core/proto pipectl/plugin/v1/plugin.proto
 
-examples: build ## every example validates; the example plugin builds as its own module
+examples: build ## every example validates; the example plugin builds as its own module and keeps the contract
 	$(BIN)/pipectl validate examples/quickstart.hcl
 	$(BIN)/pipectl validate examples/fifty-tables.hcl
-	for dir in examples/plugins/*/; do (cd $$dir && $(GO) vet ./... && $(GO) build -o /dev/null ./...) || exit 1; done
+	for dir in examples/plugins/*/; do (cd $$dir && $(GO) vet ./... && $(GO) build -o /dev/null ./... && $(GO) test ./...) || exit 1; done
 
 interop: build ## other people's readers over our tables (needs Python 3 and Java)
 	bash internal/interop/run.sh
