@@ -114,6 +114,7 @@ func (p *planning) streamWork(ctx context.Context, lake *Lake, s *model.Stream, 
 	}
 	if reused {
 		step.Kind, step.Reason, step.Pending = plan.Start, "a snapshot is in "+s.Target+" already", true
+		step.Detail = []string{"changes since that snapshot; those that a stream of another app_id wrote are then there twice"}
 		return nil
 	}
 	step.Kind, step.Reason, step.Pending = plan.FullSnapshot, "it has no position yet", true
