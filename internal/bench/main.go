@@ -76,7 +76,7 @@ func (b *bench) parts() []struct {
 		run  func(context.Context) error
 	}{
 		{"simulator", b.simulated}, {"read", b.read}, {"append", b.appendRows}, {"merge", b.merge},
-		{"bronze", b.bronze}, {"silver", b.silver}, {"watch", b.visible}, {"memory", b.memory},
+		{"bronze", b.bronze}, {"silver", b.silver}, {"watch", b.visible}, {"memory", b.memory}, {"reference", b.reference},
 	}
 }
 
@@ -132,7 +132,7 @@ func start(ctx context.Context, args []string, out io.Writer) (err error) {
 	fs.StringVar(&b.root, "root", ".", "`folder` of the repository")
 	fs.StringVar(&b.binary, "pipectl", "", "the program to measure")
 	dir := fs.String("dir", "", "`folder` for everything that is written (default: a new one, removed at the end)")
-	only := fs.String("only", "", "`pattern` of the parts to measure: simulator read append merge bronze silver watch memory")
+	only := fs.String("only", "", "`pattern` of the parts to measure: simulator read append merge bronze silver watch memory reference")
 	quick := fs.Bool("quick", false, "few rows: shows that everything works, measures nothing")
 	for _, n := range []struct {
 		to         *int64
