@@ -31,9 +31,6 @@ type run struct {
 	known plugin.Position
 
 	buckets []bucket
-	// ranges are the pieces compared row by row where keys cannot be counted
-	// in buckets.
-	ranges []span
 	// rowsEnd is the source's newest position before its rows were read.
 	rowsEnd string
 	// findings holds keys that differ, with what was found.

@@ -150,7 +150,7 @@ func (c *connection) settle(ctx context.Context, err error, r *Results, more boo
 	if r.err != nil { // sticks, even if the handler went on
 		err = r.err
 	}
-	if errors.Is(err, Drop) {
+	if errors.Is(err, ErrDrop) {
 		c.s.trace(c.id, "error", func(e *Event) { e.Detail = map[string]any{"err": err.Error()} })
 		r.push()
 		if r.w.err == nil && !r.fault.silent() {

@@ -50,7 +50,6 @@ type canned struct {
 	values   []typedValue
 	started  chan struct{} // signalled by "select wait" when it has begun
 	stopped  chan error    // receives why "select wait" and "select big" ended
-	sessions func(s *tds.Session, req tds.Request)
 	exec     func(ctx context.Context, s *tds.Session, q tds.Request, w *tds.Results) (bool, error)
 }
 
@@ -125,7 +124,7 @@ func (h *canned) Exec(ctx context.Context, s *tds.Session, q tds.Request, w *tds
 			"208":  &tds.Error{Number: 208, State: 1, Class: 16, Line: 1, Msg: "Invalid object name 'cdc.x_CT'."},
 		}[strings.TrimPrefix(q.SQL, "select error ")]
 	case q.SQL == "select drop":
-		return tds.Drop
+		return tds.ErrDrop
 	case q.SQL == "select wait":
 		close(h.started)
 		<-ctx.Done()

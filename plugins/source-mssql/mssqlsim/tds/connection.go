@@ -76,7 +76,7 @@ func (c *connection) serve(ctx context.Context) error {
 	defer close(ended)   // ends a hand-over
 	for x := range in {
 		if err := c.serveOne(x); err != nil {
-			if errors.Is(err, Drop) {
+			if errors.Is(err, ErrDrop) {
 				c.cut()
 			}
 			if errors.Is(err, io.EOF) {
@@ -230,7 +230,7 @@ func (c *connection) login() (ok bool, err error) {
 
 func (c *connection) refuseLogin(err error) error {
 	c.s.trace(c.id, "login-failed", func(e *Event) { e.Detail = map[string]any{"err": err.Error()} })
-	if errors.Is(err, Drop) {
+	if errors.Is(err, ErrDrop) {
 		c.cut()
 		return err
 	}

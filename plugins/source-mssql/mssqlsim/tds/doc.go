@@ -57,7 +57,7 @@
 // An *Error returned by Exec fails the request and is sent as it is, after the rows written so far; any other error is
 // sent as number 50000, class 16. Results.Raise sends an error and lets the batch go on; a handler that uses it calls
 // Results.EndResult after the last row of each result, because an error inside a result and one after it look different
-// to clients. Returning Drop (or an error that wraps it) cuts the connection with a TCP reset after what has been written
+// to clients. Returning ErrDrop (or an error that wraps it) cuts the connection with a TCP reset after what has been written
 // so far.
 //
 // # Transactions

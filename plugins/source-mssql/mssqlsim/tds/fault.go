@@ -43,7 +43,7 @@ type faultState struct {
 func (f *faultState) err() error {
 	switch {
 	case f.Drop == DropRows, f.drops():
-		return fmt.Errorf("tds: fault: %w", Drop)
+		return fmt.Errorf("tds: fault: %w", ErrDrop)
 	case f.Drop == DropNever && f.Error != nil:
 		return f.Error
 	}
@@ -84,7 +84,7 @@ func (f *faultState) begin(ctx context.Context) error {
 	}
 	switch {
 	case f.Drop == DropBefore:
-		return fmt.Errorf("tds: fault: %w", Drop)
+		return fmt.Errorf("tds: fault: %w", ErrDrop)
 	case f.Rows == 0 && (f.Drop == DropRows || f.Drop == DropNever && f.Error != nil):
 		return f.err()
 	}

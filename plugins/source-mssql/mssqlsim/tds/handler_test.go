@@ -50,7 +50,7 @@ func TestAHandlerWithTransactionsIsAskedForEach(t *testing.T) {
 // dropping is a handler that cuts the connection at the login.
 type dropping struct{ canned }
 
-func (*dropping) Login(tds.Login) error { return fmt.Errorf("no more logins: %w", tds.Drop) }
+func (*dropping) Login(tds.Login) error { return fmt.Errorf("no more logins: %w", tds.ErrDrop) }
 
 func TestALoginCanBeCutOff(t *testing.T) {
 	t.Parallel()
@@ -160,7 +160,7 @@ func TestListenRefusesWhatCannotWork(t *testing.T) {
 	if r := c.reply(); r.packets[0] != 512 {
 		t.Errorf("packets of %d bytes", r.packets[0])
 	}
-	if err := (&tds.Error{Msg: "x"}); err.Error() != "x" || errors.Is(err, tds.Drop) {
+	if err := (&tds.Error{Msg: "x"}); err.Error() != "x" || errors.Is(err, tds.ErrDrop) {
 		t.Error(err)
 	}
 }

@@ -13,7 +13,6 @@ type grouping struct {
 	asts []ast.ScalarExpression
 	keys []expr
 	node *groupNode
-	busy bool // an aggregate's argument is being bound
 }
 
 // key finds an expression among the GROUP BY expressions.

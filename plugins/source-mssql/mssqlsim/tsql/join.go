@@ -9,7 +9,6 @@ type loopJoin struct {
 	preds       []pred
 	outer       bool
 	rightRefs   []*tableRef
-	nulls       []sqltype.Row
 	f           *frame
 	inLeft      bool // a left row is there
 	opened      bool // the right side is open

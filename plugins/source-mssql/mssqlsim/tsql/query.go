@@ -41,7 +41,6 @@ type selectPlan struct {
 	distinct bool
 	seen     map[string]bool
 	top      *expr
-	percent  bool
 	offset   *expr
 	fetch    *expr
 	left     int64 // rows still to deliver; negative is no limit

@@ -189,8 +189,8 @@ func (x *executor) throw(s *ast.ThrowStatement) error {
 }
 
 func (x *executor) wait(s *ast.WaitForStatement) error {
-	p, ok := s.Parameter.(ast.ScalarExpression)
-	if !ok || !strings.EqualFold(s.WaitForOption, "delay") {
+	p := s.Parameter
+	if p == nil || !strings.EqualFold(s.WaitForOption, "delay") {
 		return sqltype.Unsupported("WAITFOR %s", s.WaitForOption)
 	}
 	var d time.Duration
