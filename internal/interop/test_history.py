@@ -5,6 +5,7 @@ import json
 import pytest
 import rows
 import shapes
+from deltalake import DeltaTable
 
 
 def test_the_history_has_the_facts_of_each_batch(lake, spark, still):
@@ -21,9 +22,6 @@ def test_the_history_has_the_facts_of_each_batch(lake, spark, still):
         assert batch["app_id"] == "bronze.orders"
         assert (batch["rows"], batch["min_lsn"], batch["max_lsn"]) == (len(held), min(lsns), max(lsns))
         assert [batch[c] for c in ("deletes", "inserts", "updates")] == [sum(r[at["_operation"]] == op for r in held) for op in (1, 2, 4)]
-    # delta-rs and we tell the same story.
-    from deltalake import DeltaTable
-
     for commit in DeltaTable(lake.still / "bronze/orders").history():
         assert commit.get("userMetadata") == history[commit["version"]]["userMetadata"], f"version {commit['version']}"
 
@@ -48,7 +46,7 @@ def test_an_older_version_of_silver_equals_the_older_source(lake, reader, still,
         rows.same(got, want, shapes.SOURCES[name])
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def cleaned(lake):
     """A copy of the lake whose logs begin at the newest checkpoint, as after log cleanup."""
     copy = lake.copy("cleaned")
