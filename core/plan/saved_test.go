@@ -1,0 +1,78 @@
+package plan_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/plan"
+	"github.com/pipectl/pipectl/core/plugin"
+)
+
+func somePlan() *plan.Plan {
+	stream := addr.New(addr.Stream, "orders")
+	return &plan.Plan{
+		Plugins: []plan.Plugin{{Name: "own", Source: "./own", Version: "1.0", Digest: "ab"}},
+		Tables:  []plan.Table{{Owner: stream, Ref: plugin.TableRef{Name: "bronze.orders"}, Action: plugin.TableCreate, Version: -1}},
+		Steps: []plan.Step{{
+			Address: stream, Kind: plan.FullSnapshot, Reason: "it has no position yet", Digest: "d1:1", Detail: []string{"about 5 rows"},
+			Source: plan.Identity{Database: "shop:1", Table: "7", Schema: "id int32"},
+		}},
+	}
+}
+
+// A saved plan is good as long as nothing that it rests on has changed;
+// versions, positions and amounts of data are none of that.
+func TestASavedPlanIsStale(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		change func(*plan.Plan)
+		want   string // part of the one message, "" = still good
+	}{
+		{"nothing changed", func(*plan.Plan) {}, ""},
+		{"a newer version of a table", func(p *plan.Plan) { p.Tables[0].Version = 7 }, ""},
+		{"more data waits", func(p *plan.Plan) { p.Steps[0].Pending, p.Steps[0].Detail = true, []string{"about 9 rows"} }, ""},
+		{"the state accepts it meanwhile", func(p *plan.Plan) { p.Steps[0].Accepted = true }, ""},
+		{"another file of a plugin", func(p *plan.Plan) { p.Plugins[0].Digest = "cd" }, "the plugin own is not what it was"},
+		{"another table of that name", func(p *plan.Plan) { p.Tables[0].ID = "x" }, "the table bronze.orders is not what it was"},
+		{"another action", func(p *plan.Plan) { p.Tables[0].Action = plugin.TableAlter }, "the table bronze.orders is not what it was"},
+		{"another kind of work", func(p *plan.Plan) { p.Steps[0].Kind = plan.Changes }, "the step stream.orders is not what it was"},
+		{"another reason", func(p *plan.Plan) { p.Steps[0].Reason = "its state was lost" }, "the step stream.orders is not what it was"},
+		{"another declaration", func(p *plan.Plan) { p.Steps[0].Digest = "d1:2" }, "the step stream.orders is not what it was"},
+		{"a column more at the source", func(p *plan.Plan) { p.Steps[0].Source.Schema += ", note utf8" }, "the source of stream.orders is not what it was"},
+		{"another database", func(p *plan.Plan) { p.Steps[0].Source.Database = "shop:2" }, "the source of stream.orders is not what it was"},
+		{"a table less", func(p *plan.Plan) { p.Tables = nil }, "the table bronze.orders is no part of it any more"},
+		{"a plugin more", func(p *plan.Plan) { p.Plugins = append(p.Plugins, plan.Plugin{Name: "new"}) }, "the plugin new is new in it"},
+	} {
+		saved := plan.Saved{Conditions: somePlan().Conditions()}
+		fresh := somePlan()
+		c.change(fresh)
+		list := saved.Differences(fresh)
+		switch {
+		case c.want == "" && len(list) > 0:
+			t.Errorf("%s: %v", c.name, list)
+		case c.want != "" && (len(list) != 1 || !strings.Contains(list[0].Summary, c.want) || list[0].Kind != diag.KindStale):
+			t.Errorf("%s: %v, not one message with %q", c.name, list, c.want)
+		}
+	}
+}
+
+// A source out of reach is an error of the plan and of each of its steps, and
+// told once.
+func TestAnErrorOfManyStepsIsToldOnce(t *testing.T) {
+	t.Parallel()
+	d := diag.Errorf(diag.KindUnavailable, "x.unreachable", "", "The server is out of reach")
+	other := diag.Errorf(diag.KindPermission, "x.permission", "", "The login may not read a table")
+	p := &plan.Plan{
+		Diagnostics: diag.List{d, diag.Warningf("x.slow", "", "It is slow")},
+		Steps:       []plan.Step{{Diagnostics: diag.List{d}}, {Diagnostics: diag.List{d, other}}, {Diagnostics: diag.List{diag.Warningf("x.slow", "", "It is slow")}}},
+	}
+	if got := p.Errors(); len(got) != 2 || got[0].Code != d.Code || got[1].Code != other.Code {
+		t.Errorf("errors: %v", got)
+	}
+	if got := p.Warnings(); len(got) != 1 {
+		t.Errorf("warnings: %v", got)
+	}
+}
