@@ -315,6 +315,37 @@ func mergeChanges(b *testing.B, dir string, changes []arrow.RecordBatch, guard s
 	}
 }
 
+// BenchmarkFirstMerge reports as "ratio" how long a merge into an empty table
+// takes, in times that arrow-go needs to write the same batches.
+func BenchmarkFirstMerge(b *testing.B) {
+	rows := min(benchRows(), 2_000_000)
+	var plain, changes []arrow.RecordBatch
+	changeBatches(changeLog, rows, 1, 0, sequence(0), func(rec arrow.RecordBatch) { plain = append(plain, rec) })
+	from := int64(0)
+	upsert := func(*rand.Rand) (int64, string) { from++; return from - 1, "U" }
+	changeBatches(withAction(changeLog), rows, 1, 0, upsert, func(rec arrow.RecordBatch) { changes = append(changes, rec) })
+	raw := filepath.Join(b.TempDir(), "raw.parquet")
+	var ours, theirs time.Duration
+	for b.Loop() {
+		dir := b.TempDir()
+		st, err := store.NewLocal(dir)
+		if err != nil {
+			b.Fatal(err)
+		}
+		mustCreate(b, st, changeLog, nil, deltatable.Options{})
+		runtime.GC()
+		start := time.Now()
+		rawParquet(b, raw, plain)
+		theirs += time.Since(start)
+		runtime.GC()
+		start = time.Now()
+		mergeChanges(b, dir, changes, "lsn")
+		ours += time.Since(start)
+	}
+	b.ReportMetric(float64(ours)/float64(theirs), "ratio")
+	b.ReportMetric(float64(rows)*float64(b.N)/ours.Seconds(), "rows/s")
+}
+
 // readKeys is the yardstick: arrow-go reads the first column of all files.
 func readKeys(b *testing.B, dir string) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.parquet"))

@@ -46,6 +46,9 @@ type touchedFile struct {
 
 // find probes the table, pass by pass.
 func (x *matching) find(ctx context.Context) error {
+	if x.s.log.NumFiles() == 0 {
+		return x.fill(ctx)
+	}
 	keys, err := x.s.newKeyColumns(x.m, x.rows.total)
 	if err != nil {
 		return err
