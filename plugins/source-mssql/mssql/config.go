@@ -211,6 +211,9 @@ func driverConfig(b body, c *connection) (msdsn.Config, *diag.Diagnostic) {
 		return msdsn.Config{}, &d
 	}
 	text := b.text(argURL)
+	if b.given(argURL) && strings.TrimSpace(text) == "" {
+		return fail(argURL, "If it comes from env(), the variable is set to nothing.", "The connection string is empty")
+	}
 	if text == "" {
 		text = partsURL(b)
 	}

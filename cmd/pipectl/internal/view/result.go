@@ -48,8 +48,22 @@ func silverResult(r *run.StepResult) any {
 	}{r.Silver.Rebuilt, r.Silver.RowsRead, r.Silver.Inserted, r.Silver.Updated, r.Silver.Deleted, r.Silver.Position.Applied, r.Silver.Version, microsText(r.Silver.Verdict)}
 }
 
+// jsonFinding is a finding; the key and the bounds are JSON in text.
+type jsonFinding struct {
+	Kind    string   `json:"kind"`
+	Key     string   `json:"key,omitempty"`
+	Columns []string `json:"columns,omitempty"`
+	Lo      string   `json:"from,omitempty"`
+	Hi      string   `json:"below,omitempty"`
+	Detail  string   `json:"detail,omitempty"`
+}
+
 func checkResult(r *run.StepResult) any {
 	c := r.Check
+	failures := c.Failures
+	if failures == nil {
+		failures = map[string]int64{}
+	}
 	return struct {
 		RunID    string           `json:"run_id"`
 		Outcome  string           `json:"outcome"`
@@ -62,5 +76,5 @@ func checkResult(r *run.StepResult) any {
 		Source   int64            `json:"source_rows"`
 		Silver   int64            `json:"silver_rows"`
 		Version  int64            `json:"silver_version"`
-	}{c.RunID, string(c.Outcome), c.Buckets, c.Match, c.InFlight, c.Mismatch, c.Hashed, c.Failures, c.SourceRows, c.SilverRows, c.SilverVersion}
+	}{c.RunID, string(c.Outcome), c.Buckets, c.Match, c.InFlight, c.Mismatch, c.Hashed, failures, c.SourceRows, c.SilverRows, c.SilverVersion}
 }

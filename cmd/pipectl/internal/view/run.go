@@ -311,12 +311,12 @@ type jsonEvent struct {
 	LagSeconds  *float64              `json:"lag_seconds,omitempty"`
 	Seconds     *float64              `json:"seconds,omitempty"`
 	Result      any                   `json:"result,omitempty"`
-	Finding     *plugin.Finding       `json:"finding,omitempty"`
+	Finding     *jsonFinding          `json:"finding,omitempty"`
 	Diagnostics []plan.JSONDiagnostic `json:"diagnostics,omitempty"`
 }
 
 func (r *Run) json(e run.Event) {
-	j := jsonEvent{Type: string(e.Kind), Time: r.clock().UTC().Format(time.RFC3339Nano), Address: e.Address.String(), Finding: e.Finding}
+	j := jsonEvent{Type: string(e.Kind), Time: r.clock().UTC().Format(time.RFC3339Nano), Address: e.Address.String()}
 	switch e.Kind {
 	case run.TableReady:
 		j.Table, j.Action = e.Table.Ref.Name, string(e.Table.Action)
@@ -352,6 +352,8 @@ func (r *Run) json(e run.Event) {
 		case e.Step.Check != nil:
 			j.Result = checkResult(e.Step)
 		}
+	case run.StepFinding:
+		j.Finding = &jsonFinding{e.Finding.Kind, e.Finding.Key, e.Finding.Columns, e.Finding.Lo, e.Finding.Hi, e.Finding.Detail}
 	case run.StepWarning:
 		j.Diagnostics = plan.Diagnostics([]diagnostic{*e.Diagnostic})
 	}
