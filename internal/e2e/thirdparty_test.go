@@ -155,6 +155,34 @@ func TestThirdPartySourceFeedsBronzeAndSilver(t *testing.T) {
 	}
 }
 
+// A stream that asks for what the source cannot do is refused before anything
+// is made.
+func TestThirdPartySourceWithoutSnapshots(t *testing.T) {
+	t.Parallel()
+	p := newThirdParty(t)
+	path := filepath.Join(p.dir, "counter.hcl")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const target = `target = "bronze.counters"`
+	full := strings.Replace(string(text), target, target+"\n  bootstrap = \"full\"", 1)
+	if err := os.WriteFile(path, []byte(full), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p.run(0, "plugins", "lock", "counter.hcl")
+	for _, args := range [][]string{{"validate"}, {"plan"}, {"apply", "-yes"}} {
+		_, stderr := p.run(3, append(args, "counter.hcl")...)
+		want := "Error: The source \"counter\" takes no snapshots  plugin.capability\n  on counter.hcl line 39, in stream \"counters\":\n  39:   bootstrap = \"full\"\n"
+		if !strings.HasPrefix(stderr, want) {
+			t.Errorf("pipectl %s says\n%s\nnot\n%s", args[0], stderr, want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(p.dir, "lake")); err == nil {
+		t.Error("a lake was made")
+	}
+}
+
 func TestThirdPartyPluginIsPinned(t *testing.T) {
 	t.Parallel()
 	p := newThirdParty(t)

@@ -173,6 +173,7 @@ func (w *workspace) validate(ctx context.Context, offline bool) error {
 	for _, k := range c.Checks {
 		ask(k.Addr, k.Origin, k.Plugin, k.Type, plugin.RoleCheck, plugin.BodyObject, k.Body)
 	}
+	list = append(list, w.capabilities(ctx)...)
 	w.warnings = append(w.warnings, list.Warnings()...)
 	return list.Err()
 }

@@ -1,0 +1,51 @@
+package command
+
+import (
+	"context"
+
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/model"
+	"github.com/pipectl/pipectl/core/plugin"
+)
+
+// capabilities lists what the configuration asks of components that say they
+// do not have it, so that it is told before a table is made. What a silver or
+// check plugin needs of the tables and the source is theirs to say.
+func (w *workspace) capabilities(ctx context.Context) diag.List {
+	var list diag.List
+	for _, s := range w.config.Streams {
+		source := w.config.Source(w.config.Table(s.Table).Source)
+		if s.Bootstrap != model.BootstrapNone && !w.can(ctx, source.Plugin, plugin.RoleSource, source.Type).Snapshot {
+			list = append(list, s.Origin.Locate(s.Addr, diag.List{diag.Errorf(diag.KindConfiguration, "plugin.capability",
+				`Leave bootstrap out, or write bootstrap = "none": the stream then begins with the oldest change that the source has.`,
+				"The source %q takes no snapshots", source.Type).At("bootstrap")})...)
+		}
+	}
+	for _, s := range w.config.Sinks {
+		if w.config.StatePath == "" && !w.can(ctx, s.Plugin, plugin.RoleSink, s.Type).Objects {
+			list = append(list, s.Origin.Locate(s.Addr, diag.List{diag.Errorf(diag.KindConfiguration, "plugin.capability",
+				`Keep the state in a local directory: state { path = "./state" } in the pipectl block.`,
+				"The sink %q keeps no state", s.Type)})...)
+		}
+	}
+	return list
+}
+
+// can is what a component says of itself; the host has described every plugin
+// that it started.
+func (w *workspace) can(ctx context.Context, pluginName string, role plugin.Role, typ string) plugin.Capabilities {
+	p := w.plugins[pluginName]
+	if p == nil {
+		return plugin.Capabilities{}
+	}
+	description, err := p.Describe(ctx)
+	if err != nil {
+		return plugin.Capabilities{}
+	}
+	for _, c := range description.Components {
+		if c.Role == role && c.Type == typ {
+			return c.Capabilities
+		}
+	}
+	return plugin.Capabilities{}
+}
