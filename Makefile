@@ -10,11 +10,11 @@ PKGS := ./...
 .PHONY: build test race lint format generate examples demo interop bench check clean
 
 build: ## the pipectl binary and each plugin as a file of its own
-	$(GO) build -o $(BIN)/ ./cmd/pipectl
-	$(GO) build -o $(BIN)/plugins/ ./plugins/source-mssql ./plugins/sink-delta ./plugins/silver ./plugins/reconcile
+	CGO_ENABLED=0 $(GO) build -o $(BIN)/ ./cmd/pipectl
+	CGO_ENABLED=0 $(GO) build -o $(BIN)/plugins/ ./plugins/source-mssql ./plugins/sink-delta ./plugins/silver ./plugins/reconcile
 
 demo: ## the main job, start to end, against the built-in SQL Server simulator
-	$(GO) build -o $(BIN)/ ./cmd/pipectl
+	CGO_ENABLED=0 $(GO) build -o $(BIN)/ ./cmd/pipectl
 	$(BIN)/pipectl demo
 
 test:

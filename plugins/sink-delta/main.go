@@ -9,6 +9,6 @@ import (
 	"github.com/pipectl/pipectl/plugins/sink-delta/delta"
 )
 
-func main() {
-	sdk.Serve(func(*slog.Logger) plugin.Plugin { return delta.New(plugin.Release) })
-}
+func main() { sdk.Serve(factory) }
+
+func factory(*slog.Logger) plugin.Plugin { return delta.New(plugin.Release) }

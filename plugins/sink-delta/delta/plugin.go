@@ -3,7 +3,6 @@ package delta
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -64,20 +63,23 @@ type settings struct {
 	targetFileSize  int64
 }
 
-func decodeSettings(body cty.Value) (settings, diag.List) {
+func (p *Plugin) decodeSettings(body cty.Value) (settings, diag.List) {
 	var s settings
 	var list diag.List
 	if root := body.GetAttr("root"); root.IsNull() || strings.TrimSpace(root.AsString()) == "" {
 		list = append(list, diag.Errorf(diag.KindConfiguration, "delta.root", `Name a folder: root = "./lake".`, "The lake has no root").At("root"))
 	} else {
 		s.root = root.AsString()
-		if _, err := store.ParseLocation(s.root); err != nil {
+		if err := p.schemes.Check(s.root); err != nil {
 			list = append(list, diag.Errorf(diag.KindConfiguration, "delta.root", `This release writes to folders: root = "./lake".`, "The root of the lake is not usable: %v", err).At("root"))
 		}
 	}
 	s.deletionVectors = body.GetAttr("deletion_vectors").IsNull() || body.GetAttr("deletion_vectors").True()
 	if size := body.GetAttr("target_file_size"); !size.IsNull() {
-		n, err := parseSize(size.AsString())
+		n, err := schema.ParseSize(size.AsString())
+		if err == nil && n < minFileSize {
+			err = fmt.Errorf("%q is less than 1MiB", size.AsString())
+		}
 		if err != nil {
 			list = append(list, diag.Errorf(diag.KindConfiguration, "delta.target_file_size", `Write a number with a unit: "256MiB".`, "target_file_size: %v", err).At("target_file_size"))
 		}
@@ -89,30 +91,12 @@ func decodeSettings(body cty.Value) (settings, diag.List) {
 // minFileSize keeps a slip of the unit from making millions of files.
 const minFileSize = 1 << 20
 
-func parseSize(text string) (int64, error) {
-	for unit, factor := range map[string]int64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30} {
-		number, ok := strings.CutSuffix(text, unit)
-		if !ok {
-			continue
-		}
-		n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
-		if err != nil || n <= 0 || n > 1<<62/factor {
-			return 0, fmt.Errorf("%q is no size", text)
-		}
-		if n*factor < minFileSize {
-			return 0, fmt.Errorf("%q is less than 1MiB", text)
-		}
-		return n * factor, nil
-	}
-	return 0, fmt.Errorf("%q is no size with a unit KiB, MiB or GiB", text)
-}
-
 // ValidateConfig checks the location and the size.
 func (p *Plugin) ValidateConfig(_ context.Context, id plugin.ComponentID, body plugin.BodyKind, value cty.Value) (diag.List, error) {
 	if id.Role != plugin.RoleSink || body != plugin.BodyConnection {
 		return nil, nil
 	}
-	_, list := decodeSettings(value)
+	_, list := p.decodeSettings(value)
 	return list, nil
 }
 
@@ -121,7 +105,7 @@ func (p *Plugin) OpenTables(_ context.Context, req plugin.OpenRequest) (plugin.T
 	if req.Component != typeDelta {
 		return nil, diag.Errorf(diag.KindUnsupported, "plugin.no_component", "", "pipectl/sink-delta has no sink %q", req.Component).Err()
 	}
-	s, list := decodeSettings(req.Config)
+	s, list := p.decodeSettings(req.Config)
 	if err := list.Err(); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -30,20 +31,31 @@ func LocalSchemes() Schemes {
 // Open opens the store at location: a URL of a known scheme, or a plain path,
 // which means a local folder.
 func (s Schemes) Open(ctx context.Context, location string) (Store, error) {
-	u, err := ParseLocation(location)
+	u, open, err := s.find(location)
 	if err != nil {
 		return nil, err
 	}
+	return open(ctx, u)
+}
+
+// Check reports whether Open knows how to open the location. It touches
+// nothing.
+func (s Schemes) Check(location string) error {
+	_, _, err := s.find(location)
+	return err
+}
+
+func (s Schemes) find(location string) (*url.URL, OpenFunc, error) {
+	u, err := ParseLocation(location)
+	if err != nil {
+		return nil, nil, err
+	}
 	open, ok := s[u.Scheme]
 	if !ok {
-		known := make([]string, 0, len(s))
-		for scheme := range s {
-			known = append(known, scheme)
-		}
-		slices.Sort(known)
-		return nil, fmt.Errorf("location %q: %w: scheme %q; this program knows %s", location, ErrUnsupported, u.Scheme, strings.Join(known, ", "))
+		known := slices.Sorted(maps.Keys(s))
+		return nil, nil, fmt.Errorf("location %q: %w: scheme %q; this program knows %s", location, ErrUnsupported, u.Scheme, strings.Join(known, ", "))
 	}
-	return open(ctx, u)
+	return u, open, nil
 }
 
 // ParseLocation turns a plain path or a URL into a URL. A plain path becomes a
