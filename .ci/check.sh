@@ -14,7 +14,19 @@ clean() {
   fi
 }
 
+# need COMMAND PACKAGE: a new machine may lack it; a package manager may have it.
+need() {
+  command -v "$1" >/dev/null && return
+  step "install $2"
+  command -v apt-get >/dev/null || { echo "$1 is missing and cannot be installed here" >&2; exit 1; }
+  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$2"
+}
+
 clean "before the check"
+need cc gcc               # the race detector
+need python3 python3-venv # interop
+need java openjdk-17-jre-headless
+need mvn maven
 step "generate"
 make --no-print-directory generate
 clean "after make generate"
