@@ -42,8 +42,8 @@ func newPatterns(now time.Time) []pattern {
 	return list
 }
 
-// progress matches the log lines that a slow run writes and a fast one does not.
-var progress = regexp.MustCompile(`(?m)^\d\d:\d\d:\d\d \S+: [a-z ]+(, batch \d+)?, [\d,]+ rows(, .*| of about .*)?\n`)
+// progress matches the lines that a slow run writes and a fast one does not.
+var progress = regexp.MustCompile(`(?m)^\{"type":"progress".*\n|(?m)^\d\d:\d\d:\d\d \S+: [a-z ]+(, batch \d+)?, [\d,]+ rows(, .*| of about .*)?\n`)
 
 // padding is the room before the code of a message; it depends on the length
 // of what stands before.
@@ -80,7 +80,7 @@ func TestLastingForm(t *testing.T) {
 			t.Errorf("%s: %q became %q, not %q", c.name, c.in, got, c.out)
 		}
 	}
-	if got := lasting("/tmp/w", "22:00:00 stream.orders: reading, batch 3, 5,000 rows, 10 rows/s\n22:00:00 stream.orders: done, 5 rows of a snapshot\n"); got != "(time) stream.orders: done, 5 rows of a snapshot\n" {
+	if got := lasting("/tmp/w", `{"type":"progress","rows":5}`+"\n22:00:00 stream.orders: reading, batch 3, 5,000 rows, 10 rows/s\n22:00:00 stream.orders: done, 5 rows of a snapshot\n"); got != "(time) stream.orders: done, 5 rows of a snapshot\n" {
 		t.Errorf("progress lines: %q", got)
 	}
 }
