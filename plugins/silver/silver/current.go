@@ -105,7 +105,10 @@ func (s *current) RunSilver(ctx context.Context, req plugin.SilverRequest, host 
 	if err := checkGone(silver, view.Position); err != nil {
 		return result, err
 	}
-	found, err := findSnapshotRows(ctx, host, bronze, shape, req.Instances, view.Position.RebuiltFrom)
+	// Rows of snapshots up to the newest completed one tell nothing new: that one
+	// is known, and chunks matter only when none is.
+	known := max(view.Position.RebuiltFrom, view.Snapshot)
+	found, err := findSnapshotRows(ctx, host, bronze, shape, req.Instances, known)
 	if err != nil {
 		return result, err
 	}

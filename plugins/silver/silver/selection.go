@@ -27,6 +27,7 @@ type selection struct {
 	rows int64
 
 	indices []int32
+	known   string // an instance found to be one of the table; "" = none yet
 }
 
 // rowColumns are the bookkeeping columns of one batch.
@@ -103,8 +104,11 @@ func (s *selection) keep(batch arrow.RecordBatch, ranked *arrow.Schema) (arrow.R
 		default:
 			continue
 		}
-		if !slices.Contains(s.instances, strings.ToLower(c.instance.Value(i))) {
-			return nil, s.foreign(c.instance.Value(i))
+		if instance := c.instance.Value(i); instance == "" || instance != s.known {
+			if !slices.Contains(s.instances, strings.ToLower(instance)) {
+				return nil, s.foreign(instance)
+			}
+			s.known = strings.Clone(instance)
 		}
 		if change && c.position.Value(i) > s.top {
 			s.top = strings.Clone(c.position.Value(i))

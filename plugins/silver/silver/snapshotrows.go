@@ -13,8 +13,8 @@ import (
 	"github.com/pipectl/pipectl/core/plugin/rows"
 )
 
-// snapshotRows is what bronze's own rows say of snapshots newer than the one
-// silver was last rebuilt from.
+// snapshotRows is what bronze's own rows say of snapshots newer than the known
+// ones.
 type snapshotRows struct {
 	// whole is the newest whole snapshot, "" when there is none.
 	whole string
@@ -22,12 +22,12 @@ type snapshotRows struct {
 	chunks int64
 }
 
-// findSnapshotRows scans the snapshot rows above the last rebuild. Older ones
+// findSnapshotRows scans the snapshot rows above the known position. Older ones
 // cannot change the result, so file statistics skip them.
-func findSnapshotRows(ctx context.Context, host plugin.Host, bronze plugin.TableState, shape bronzeShape, instances []string, rebuiltFrom string) (snapshotRows, error) {
+func findSnapshotRows(ctx context.Context, host plugin.Host, bronze plugin.TableState, shape bronzeShape, instances []string, known string) (snapshotRows, error) {
 	terms := []plugin.Term{{Column: plugin.ColumnOperation, Op: plugin.OpEQ, Literals: []plugin.Literal{integer(int64(plugin.OpSnapshot))}}}
-	if rebuiltFrom != "" {
-		terms = append(terms, plugin.Term{Column: plugin.ColumnStartLSN, Op: plugin.OpGT, Literals: []plugin.Literal{text(rebuiltFrom)}})
+	if known != "" {
+		terms = append(terms, plugin.Term{Column: plugin.ColumnStartLSN, Op: plugin.OpGT, Literals: []plugin.Literal{text(known)}})
 	}
 	var found snapshotRows
 	frames, err := host.Tables.Scan(ctx, plugin.ScanRequest{
@@ -47,7 +47,7 @@ func findSnapshotRows(ctx context.Context, host plugin.Host, bronze plugin.Table
 			return err
 		}
 		for i := range int(batch.NumRows()) {
-			if c.operation.Value(i) != plugin.OpSnapshot || c.position.Value(i) <= rebuiltFrom ||
+			if c.operation.Value(i) != plugin.OpSnapshot || c.position.Value(i) <= known ||
 				!slices.Contains(instances, strings.ToLower(c.instance.Value(i))) {
 				continue
 			}

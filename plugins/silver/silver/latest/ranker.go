@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
-	"slices"
+	"math/bits"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -201,18 +201,32 @@ func (r *Ranker) rank(ctx context.Context, emit func(arrow.RecordBatch) error) e
 
 // gather emits the winners batch by batch, in row order.
 func (r *Ranker) gather(t *table, emit func(arrow.RecordBatch) error) error {
-	winners := make([][]int32, len(r.batches))
+	// A bit for every row brings the winners of the table, which lie about in
+	// it, into the order of the rows.
+	first := make([]int64, len(r.batches)) // word of each batch's first row
+	words := int64(0)
+	for b, batch := range r.batches {
+		first[b] = words
+		words += (batch.NumRows() + 63) / 64
+	}
+	won := make([]uint64, words)
 	for _, s := range t.slots {
 		if s.batch != emptySlot {
-			winners[s.batch] = append(winners[s.batch], s.row)
+			won[first[s.batch]+int64(s.row/64)] |= 1 << (s.row % 64)
 		}
 	}
-	for b, indices := range winners {
+	var indices []int32
+	for b, batch := range r.batches {
+		indices = indices[:0]
+		for i, word := range won[first[b] : first[b]+(batch.NumRows()+63)/64] {
+			for ; word != 0; word &= word - 1 {
+				indices = append(indices, int32(i*64+bits.TrailingZeros64(word)))
+			}
+		}
 		if len(indices) == 0 {
 			continue
 		}
-		slices.Sort(indices)
-		newest, err := Take(r.batches[b], indices, r.options.Allocator)
+		newest, err := Take(batch, indices, r.options.Allocator)
 		if err != nil {
 			return err
 		}
