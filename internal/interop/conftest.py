@@ -41,8 +41,9 @@ def spark_session(tmp_path_factory):
         .config("spark.sql.warehouse.dir", str(home))
         # A small machine and small tables.
         .config("spark.driver.memory", "1g").config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
-        # Short work does not earn what the optimizing compiler costs.
+        # Work on a few rows does not earn what compiling it costs.
         .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        .config("spark.sql.codegen.wholeStage", "false").config("spark.sql.adaptive.enabled", "false")
         .config("spark.sql.shuffle.partitions", "2").config("spark.default.parallelism", "2")
         .config("spark.databricks.delta.snapshotPartitions", "2")
         .config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")

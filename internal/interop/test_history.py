@@ -61,10 +61,13 @@ def cleaned(lake):
     return copy
 
 
+# The report has too few commits for a checkpoint.
 @pytest.mark.parametrize("table", [t for t in shapes.TABLES if t != "ops/reconcile"])
 def test_a_log_that_begins_at_a_checkpoint_is_read(lake, reader, still, pipectl, cleaned, table):
     assert not (cleaned / table / "_delta_log" / f"{0:020}.json").exists(), "the log was cut"
     columns = shapes.TABLES[table]
+    if reader.name == "spark" and table not in ("bronze/orders", "silver/orders", "silver/types"):
+        return  # a few will do: each costs it seconds
     if reader.name == "polars" and table.endswith("/odd"):
         return  # refused, see test_read
     want = still(reader, table)
