@@ -10,10 +10,6 @@ import rows
 import shapes
 
 
-def pytest_report_header(config):
-    return f"pipectl: {os.environ.get('INTEROP_PIPECTL')}"
-
-
 @pytest.fixture(scope="session")
 def lake(tmp_path_factory):
     scenario = lakes.Scenario(os.environ["INTEROP_SCENARIO"])
@@ -79,11 +75,10 @@ def still(lake):
     """Reads tables of the lake as it was after the last run; each reader reads each only once."""
     seen = {}
 
-    def read(reader, table, columns=None, version=None):
+    def read(reader, table, version=None):
         key = (reader.name, table, version)
         if key not in seen:
-            names = columns or shapes.TABLES[table]
-            seen[key] = rows.of_arrow(reader.read(lake.still / table, version), names)
+            seen[key] = rows.of_arrow(reader.read(lake.still / table, version), shapes.TABLES[table])
         return seen[key]
 
     return read

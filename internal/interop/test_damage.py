@@ -4,7 +4,7 @@ import pytest
 from deltalake import DeltaTable
 
 
-def by_delta_rs(request, path, key, value):
+def by_delta_rs(_, path, key, value):
     done = DeltaTable(path).update(predicate=f"order_id = {key}", updates={"customer": f"'{value}'"})
     assert done["num_updated_rows"] == 1
 
