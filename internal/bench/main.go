@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 )
 
 // sizes are the numbers of rows of the figures.
@@ -113,7 +114,7 @@ func main() {
 	if os.Getenv(simulatorVariable) != "" {
 		exit(serveSimulator(os.Stdin, os.Stdout))
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	exit(start(ctx, os.Args[1:], os.Stdout))
 }

@@ -18,6 +18,9 @@ import (
 // referenceVariable must be 1 for the reference to run: it takes minutes.
 const referenceVariable = "BENCH_REFERENCE"
 
+// errNoReference: the system lacks something that the reference needs.
+var errNoReference = errors.New("the reference implementation does not work here")
+
 // reference is the implementation in Spark doing the same work against the
 // same simulator, beside pipectl. It is left out, loudly, where it cannot run.
 func (b *bench) reference(ctx context.Context) (err error) {
@@ -39,10 +42,18 @@ func (b *bench) reference(ctx context.Context) (err error) {
 		return err
 	}
 	spark, err := b.startReference(ctx, venv, sim.url)
+	if errors.Is(err, errNoReference) {
+		b.note("*** SKIPPED: %v", err)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, spark.close()) }()
+	defer func() {
+		if cerr := spark.close(); err == nil {
+			err = cerr
+		}
+	}()
 	p, err := b.program("beside", sim.url, bootstrapFull)
 	if err != nil {
 		return err
@@ -151,20 +162,24 @@ func (b *bench) startReference(ctx context.Context, venv, address string) (*refe
 	if err := r.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting the reference: %w", err)
 	}
-	if !r.out.Scan() {
-		err := errors.Join(errors.New("the reference does not start"), r.close())
-		return nil, fmt.Errorf("%w\n%s", err, r.problems.String())
+	for r.out.Scan() {
+		if r.out.Text() == "ready" {
+			return r, nil
+		}
+		if reason, ok := strings.CutPrefix(r.out.Text(), "cannot "); ok {
+			return nil, errors.Join(fmt.Errorf("%w: it cannot %s", errNoReference, reason), r.close())
+		}
 	}
-	return r, nil
+	return nil, r.ended("its start")
 }
 
 // do carries out one command and returns its seconds.
 func (r *reference) do(command string) (float64, error) {
 	if _, err := fmt.Fprintln(r.in, command); err != nil {
-		return 0, fmt.Errorf("telling the reference %q: %w", command, err)
+		return 0, r.ended(command)
 	}
 	if !r.out.Scan() {
-		return 0, fmt.Errorf("the reference ended at %q", command)
+		return 0, r.ended(command)
 	}
 	var answer struct {
 		Seconds float64 `json:"seconds"`
@@ -177,6 +192,12 @@ func (r *reference) do(command string) (float64, error) {
 		return 0, fmt.Errorf("the reference answers %q with: %s", command, answer.Error)
 	}
 	return answer.Seconds, nil
+}
+
+// ended says why the process is gone.
+func (r *reference) ended(at string) error {
+	err := r.close()
+	return fmt.Errorf("the reference ended at %q: %w\n%s", at, err, r.problems.String())
 }
 
 func (r *reference) close() error { return errors.Join(r.in.Close(), r.cmd.Wait()) }

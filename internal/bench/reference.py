@@ -1,7 +1,7 @@
 """Runs the reference implementation (PyPI mssql-cdc-pyspark) for the benchmark.
 
-It starts Spark once, prints "ready", then does what each line of standard input says and
-answers with one line of JSON: {"seconds": s, "rows": rows of the table} or {"error": text}.
+It connects, starts Spark once and prints "ready", or "cannot REASON" when it has no driver here.
+Then it does what each line of standard input says and answers with one line of JSON: {"seconds": s, "rows": rows of the table} or {"error": text}.
 
     stream FOLDER BOOTSTRAP   all changes of the capture instance into FOLDER/bronze; "full" copies the table first
     apply FOLDER              FOLDER/bronze into FOLDER/silver
@@ -15,12 +15,27 @@ import time
 from pyspark.sql import SparkSession
 
 from mssql_cdc import stream
+from mssql_cdc.client import make_client
 from mssql_cdc.silver import apply_changes
 
 ap = argparse.ArgumentParser()
 for name in ("host", "port", "database", "user", "password", "instance", "key", "jars"):
     ap.add_argument("--" + name, required=True)
 args = ap.parse_args()
+
+password = args.password.replace("}", "}}")
+options = {
+    "connectionString": f"Server={args.host},{args.port};Database={args.database};UID={args.user};PWD={{{password}}};"
+    "Encrypt=no;TrustServerCertificate=yes;",
+    "captureInstance": args.instance,
+}
+try:
+    client = make_client(options)
+    client.max_lsn()
+    client.close()
+except Exception as e:  # noqa: BLE001 - mostly libraries of the system that its driver needs
+    print("cannot connect: " + " ".join(f"{type(e).__name__}: {e}".split())[:900], flush=True)
+    sys.exit(0)
 
 spark = (
     SparkSession.builder.master("local[*]").appName("bench")
@@ -34,12 +49,6 @@ spark = (
     .getOrCreate()
 )
 spark.sparkContext.setLogLevel("ERROR")
-password = args.password.replace("}", "}}")
-options = {
-    "connectionString": f"Server={args.host},{args.port};Database={args.database};UID={args.user};PWD={{{password}}};"
-    "Encrypt=no;TrustServerCertificate=yes;",
-    "captureInstance": args.instance,
-}
 
 
 def facts(folder):
