@@ -41,7 +41,7 @@ func (x *execution) check(ctx context.Context, a addr.Address, r *StepResult) er
 			return err
 		}
 		keys := last.inFlight
-		if len(keys) > maxKeysInFlight {
+		if last.unnamed || len(keys) > maxKeysInFlight {
 			keys = nil
 		}
 		if last, err = x.compare(ctx, c, keys); err != nil {
@@ -69,6 +69,8 @@ type look struct {
 	findings []plugin.Finding
 	// inFlight are the keys in flight, at most one more than maxKeysInFlight.
 	inFlight []string
+	// unnamed tells that rows are in flight that no key names.
+	unnamed bool
 }
 
 // settledBy is the result of a look whose keys in flight were decided by a
@@ -114,7 +116,11 @@ func (x *execution) compare(ctx context.Context, c *model.Check, keys []string) 
 			if len(l.findings) < MaxFindings {
 				l.findings = append(l.findings, f)
 			}
-			if f.Kind == plugin.FindingInFlight && f.Key != "" && len(l.inFlight) <= maxKeysInFlight {
+			switch {
+			case f.Kind != plugin.FindingInFlight:
+			case f.Key == "":
+				l.unnamed = true
+			case len(l.inFlight) <= maxKeysInFlight:
 				l.inFlight = append(l.inFlight, f.Key)
 			}
 		},
@@ -167,9 +173,14 @@ func (x *execution) judge(c *model.Check, r *StepResult) error {
 		if result.Mismatch > 0 {
 			what += fmt.Sprintf(", other counts in %d of %d ranges", result.Mismatch, result.Buckets)
 		}
-		d = diag.Errorf(diag.KindDifferent, "check.different", "The findings name keys and columns. Look for other writers of the table first; a rebuild from bronze mends what they did.",
+		d = diag.Errorf(diag.KindDifferent, "check.different", "The findings name keys and columns. Look for other writers of the table first. A silver with another target is built anew from bronze.",
 			"%s differs from its source: %s", x.Config.Silver(c.Silver).Target, what)
 	default:
+		if x.stopped() {
+			d = diag.Errorf(diag.KindDifferent, "check.undecided", "Run it again.",
+				"%s could not be decided: the run was asked to end while rows were in flight", x.Config.Silver(c.Silver).Target)
+			break
+		}
 		d = diag.Errorf(diag.KindDifferent, "check.undecided", "Run it again when less is changing, or give it more time with settle.",
 			"%s could not be decided: rows were in flight in %d of %d ranges for %s", x.Config.Silver(c.Silver).Target, result.InFlight, result.Buckets, c.Settle)
 	}

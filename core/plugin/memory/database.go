@@ -230,7 +230,9 @@ func (d *Database) Newest() plugin.Position {
 
 // current replays the log; purged changes still count, only their log is gone.
 func (d *Database) current(t *sourceTable) [][]cell {
-	keys := columnsOf(t.schema, t.key)
+	// A key that a request declares orders the rows; it may be NULL, and does
+	// not tell them apart.
+	keys, order := columnsOf(t.schema, d.tables[t.name].key), columnsOf(t.schema, t.key)
 	live := map[string][]cell{}
 	for _, entry := range d.log {
 		for _, c := range entry.changes {
@@ -245,7 +247,7 @@ func (d *Database) current(t *sourceTable) [][]cell {
 			}
 		}
 	}
-	return slices.SortedFunc(maps.Values(live), func(a, b []cell) int { return compareRows(a, b, keys) })
+	return slices.SortedFunc(maps.Values(live), func(a, b []cell) int { return compareRows(a, b, order) })
 }
 
 func compareRows(a, b []cell, columns []int) int {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
@@ -240,17 +241,27 @@ func (s *sourceSession) Aggregate(ctx context.Context, req plugin.AggregateReque
 	switch req.Kind {
 	case plugin.AggregateBounds:
 		schema := arrow.NewSchema([]arrow.Field{{Name: "lo", Type: arrow.BinaryTypes.String, Nullable: true}, {Name: "hi", Type: arrow.BinaryTypes.String, Nullable: true}}, nil)
-		row := []cell{nil, nil}
-		if len(in) > 0 {
-			row = []cell{fmt.Sprint(in[0][key]), fmt.Sprint(in[len(in)-1][key])}
-		}
-		return stream(ctx, schema, allColumns(schema), [][]cell{row}, nil), nil
+		return stream(ctx, schema, allColumns(schema), [][]cell{bounds(in, key)}, nil), nil
 	case plugin.AggregateBuckets:
 		return buckets(ctx, in, key, req.Width)
 	case plugin.AggregateTiles:
 		return tiles(ctx, in, key, req.Tiles)
 	}
 	return nil, diag.Errorf(diag.KindUnsupported, "memory.aggregate", "", "There is no aggregate %q", req.Kind).Err()
+}
+
+// bounds are the smallest and the greatest key as JSON; NULL counts as none.
+func bounds(in [][]cell, key int) []cell {
+	var keys []int64
+	for _, row := range in {
+		if v, ok := row[key].(int64); ok {
+			keys = append(keys, v)
+		}
+	}
+	if len(keys) == 0 {
+		return []cell{nil, nil}
+	}
+	return []cell{fmt.Sprint(slices.Min(keys)), fmt.Sprint(slices.Max(keys))}
 }
 
 // buckets counts and sums keys per bucket of a width; a key that is NULL is in

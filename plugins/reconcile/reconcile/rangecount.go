@@ -21,6 +21,10 @@ func (r *run) countRanges(ctx context.Context, key rangeKey) error {
 		return err
 	}
 	r.result.SourceEnd = end.Text
+	nulls, err := r.beginNullKeys(ctx)
+	if err != nil {
+		return err
+	}
 	source, err := r.sourceExtent(ctx, key)
 	if err != nil {
 		return err
@@ -40,7 +44,10 @@ func (r *run) countRanges(ctx context.Context, key rangeKey) error {
 		return err
 	}
 	chooseBuckets(r.buckets, r.settings.sample, r.random, r.req.Settle)
-	return r.compareRanges(ctx, key, b)
+	if err := r.compareRanges(ctx, key, b); err != nil {
+		return err
+	}
+	return r.settleNullKeys(ctx, nulls, b, end.Text)
 }
 
 // settleRanges gives each bucket its status. Keys in flight are looked for
@@ -171,11 +178,12 @@ func (r *run) passSilver(ctx context.Context, key rangeKey, b *bins) (extent, er
 	return e, err
 }
 
-// countKeys counts the keys of one batch; NULL is in no bin.
+// countKeys counts the keys of one batch; NULL is in no bin, and counted apart.
 func countKeys[T int8 | int16 | int32 | int64 | uint8 | arrow.Date32](b *bins, e *extent, a arrow.Array, values []T) {
 	null := nullsOf(a)
 	for i, v := range values {
 		if null.at(i) {
+			b.nullsInSilver++
 			continue
 		}
 		e.include(int64(v))

@@ -70,9 +70,9 @@ func TestADamagedSilverIsExplained(t *testing.T) {
 			damage: with(order(17, "note 17")), kind: "MISSING_SOURCE", key: `{"id":17}`,
 			want: plugin.CheckResult{Outcome: plugin.Different, Buckets: 4, Match: 3, Mismatch: 1, Hashed: 1, Failures: map[string]int64{"MISSING_SOURCE": 1}},
 		},
-		"a NULL key in silver is in no bucket": {
+		"a NULL key that only silver has is counted apart": {
 			damage: with(fake.Row{"note": "x"}), sample: 1,
-			want: plugin.CheckResult{Outcome: plugin.Equal, Buckets: 4, Match: 4, Hashed: 4},
+			want: plugin.CheckResult{Outcome: plugin.Different, Buckets: 5, Match: 4, Mismatch: 1, Hashed: 4},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

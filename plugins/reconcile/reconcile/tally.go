@@ -89,6 +89,8 @@ type bins struct {
 	far   map[int64]*bin
 	// overflow tells that far is full and silver's counts are not whole.
 	overflow bool
+	// nullsInSilver are silver's rows whose key is NULL: they are in no bin.
+	nullsInSilver int64
 }
 
 func newBins(e extent) *bins {

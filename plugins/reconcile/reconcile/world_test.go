@@ -52,7 +52,9 @@ type world struct {
 	faults *fake.Faults
 	fields []arrow.Field
 	key    []string
-	clock  time.Time
+	// declared is the key that the table block names.
+	declared []string
+	clock    time.Time
 	// source replaces the database's session when a test needs another.
 	source plugin.Source
 	budget int64
@@ -301,7 +303,7 @@ func (s settings) body() cty.Value {
 func (w *world) request() plugin.CheckRequest {
 	return plugin.CheckRequest{
 		Address: "check.orders", Object: sourceName,
-		Source: plugin.SourceTable{Address: "table.orders", Object: cty.ObjectVal(map[string]cty.Value{"object": cty.StringVal(sourceName)})},
+		Source: plugin.SourceTable{Address: "table.orders", Object: cty.ObjectVal(map[string]cty.Value{"object": cty.StringVal(sourceName)}), Key: w.declared},
 		Silver: plugin.TableRef{Name: silverName}, Bronze: plugin.TableRef{Name: bronzeName},
 		Key: w.key, Instances: []string{"dbo_orders"}, Settle: w.settle, Keys: w.keys,
 		SourceSchema: arrow.NewSchema(append([]arrow.Field{

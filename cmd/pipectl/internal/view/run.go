@@ -223,6 +223,8 @@ func FindingLine(f plugin.Finding) string {
 	parts := []string{f.Kind}
 	if f.Key != "" {
 		parts = append(parts, f.Key)
+	} else if f.Lo == "null" { // as JSON
+		parts = append(parts, "keys that are NULL")
 	} else if f.Lo != "" || f.Hi != "" {
 		parts = append(parts, fmt.Sprintf("keys from %s to below %s", open(f.Lo), open(f.Hi)))
 	}

@@ -1,0 +1,69 @@
+package reconcile
+
+import (
+	"context"
+)
+
+// A key that a table block declares may be NULL at the source, and a NULL key
+// is in no bucket. Such rows are counted apart: silver's while its keys are
+// counted, the source's as what its buckets leave of its row count.
+
+// nullKeyBound is both bounds of the bucket of NULL keys.
+const nullKeyBound = "null"
+
+// beginNullKeys counts the source's rows before its buckets are counted; -1
+// for a key that the source itself found, which is never NULL.
+func (r *run) beginNullKeys(ctx context.Context) (rows int64, err error) {
+	if len(r.req.Source.Key) == 0 {
+		return -1, nil
+	}
+	return r.countSourceRows(ctx)
+}
+
+// settleNullKeys adds a bucket for NULL keys if either side has some. before
+// is what beginNullKeys counted. Rows and buckets are counted one after the
+// other, so a source that moves meanwhile leaves the bucket in flight.
+func (r *run) settleNullKeys(ctx context.Context, before int64, b *bins, end string) error {
+	var nulls bucket
+	nulls.lo, nulls.hi = nullKeyBound, nullKeyBound
+	nulls.silver.rows = b.nullsInSilver
+	if before >= 0 {
+		after, err := r.countSourceRows(ctx)
+		if err != nil {
+			return err
+		}
+		nulls.moved = before != after
+		nulls.source.rows = max(before-b.rowsAtSource(), 0)
+	}
+	if nulls.source.rows == 0 && nulls.silver.rows == 0 {
+		return nil
+	}
+	if nulls.source != nulls.silver && !nulls.moved && before >= 0 {
+		moved, err := r.pinInFlight(ctx, end)
+		if err != nil {
+			return err
+		}
+		err = moved.keys(ctx, func([]byte) error {
+			nulls.moved = true
+			return errEnough
+		})
+		if err != nil {
+			return err
+		}
+	}
+	nulls.settle()
+	r.buckets = append(r.buckets, nulls)
+	r.warn("reconcile.null_keys", "Rows without a key cannot be told apart, so silver holds one of them at most. Declare a key whose columns are never NULL.",
+		"The key of %s is NULL in %d rows at the source and in %d rows of %s: these are counted, not compared",
+		r.req.Object, nulls.source.rows, nulls.silver.rows, r.req.Silver.Name)
+	return nil
+}
+
+// rowsAtSource is how many rows of the source the bins hold.
+func (b *bins) rowsAtSource() int64 {
+	var n int64
+	for _, f := range b.filled() {
+		n += f.source.rows
+	}
+	return n
+}
