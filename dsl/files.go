@@ -58,7 +58,7 @@ func Load(path string, opts Options) (*Files, diag.List) {
 		return nil, r.sorted()
 	}
 	if len(names) == 0 {
-		r.error(place{}, codeFileNone, fmt.Sprintf("The folder %s holds no *.hcl file", path), "Name another folder, or start with: pipectl new")
+		r.error(place{}, codeFileNone, fmt.Sprintf("The folder %s holds no *.hcl file", path), "Name another folder, or one file.")
 		return nil, r.sorted()
 	}
 	var texts []model.File
@@ -99,8 +99,11 @@ func load(path string, texts []model.File, saved map[string][]byte, opts Options
 	slices.SortFunc(f.texts, func(a, b model.File) int { return cmp.Compare(a.Path, b.Path) })
 	for _, text := range f.texts {
 		file, diags := hclsyntax.ParseConfig(text.Content, text.Path, hcl.InitialPos)
-		for _, d := range diags {
-			r.add(syntaxDiagnostic(d))
+		for i, d := range diags {
+			// A quote that is missing makes every line after it wrong in the same way.
+			if i == 0 || d.Summary != diags[i-1].Summary {
+				r.add(syntaxDiagnostic(d))
+			}
 		}
 		if diags.HasErrors() || !f.plausible(file.Body.(*hclsyntax.Body)) {
 			continue

@@ -94,8 +94,18 @@ func (p *planning) checkLog(lake *Lake, s *model.Stream) error {
 
 func (p *planning) streamWork(ctx context.Context, lake *Lake, s *model.Stream, info plugin.TableInfo, step *plan.Step) error {
 	log := p.logs[s.Addr]
+	exists := p.tables[lake.Sink.Addr][s.Target].Exists
+	if log.Newest >= 0 && !exists {
+		return diag.Errorf(diag.KindStale, "stream.table_gone", "Restore the table. To load it anew, give the stream another target and app_id.",
+			"Table %s does not exist, but the stream has written to it up to %s", s.Target, CommittedEnd(log).Text).Err()
+	}
 	if log.Newest >= 0 {
 		step.Kind, step.Reason = plan.Changes, "it has a position"
+		if log.Committed < log.Newest {
+			if err := p.describeUnfinished(ctx, lake, s, log, step); err != nil {
+				return err
+			}
+		}
 		p.describeChanges(s, info, log, step)
 		return nil
 	}
@@ -108,7 +118,11 @@ func (p *planning) streamWork(ctx context.Context, lake *Lake, s *model.Stream, 
 		step.Detail = []string{"changes from " + from}
 		return nil
 	}
-	reused, err := p.completedSnapshot(ctx, lake, s)
+	reused := false
+	var err error
+	if exists { // a snapshot of a table that is gone is gone, too
+		reused, err = p.completedSnapshot(ctx, lake, s)
+	}
 	if err != nil {
 		return err
 	}
@@ -159,14 +173,30 @@ func (p *planning) describeSnapshot(info plugin.TableInfo, step *plan.Step) {
 	}
 }
 
+// describeUnfinished says what becomes of a batch without its commit: it is in
+// the hands of a run that holds the stream's lock, or was interrupted.
+func (p *planning) describeUnfinished(ctx context.Context, lake *Lake, s *model.Stream, log state.Log, step *plan.Step) error {
+	step.Pending = true
+	locks, err := lake.State.Locks(ctx)
+	if err != nil {
+		return err
+	}
+	for _, l := range locks {
+		if l.Name == s.AppID && lake.State.Holds(l.Holder) {
+			step.Detail = append(step.Detail, fmt.Sprintf("batch %d is in the hands of run %s (process %d on %s)", log.Newest, l.Holder.Run, l.Holder.PID, l.Holder.Host))
+			return nil
+		}
+	}
+	step.Detail = append(step.Detail, fmt.Sprintf("batch %d was interrupted and is carried out again", log.Newest))
+	return nil
+}
+
 // describeChanges says how much waits and how close the position is to being
 // purged; changes needed next that are purged already are an error.
 func (p *planning) describeChanges(s *model.Stream, info plugin.TableInfo, log state.Log, step *plan.Step) {
 	at := CommittedEnd(log)
 	switch {
-	case log.Committed < log.Newest:
-		step.Pending = true
-		step.Detail = append(step.Detail, fmt.Sprintf("batch %d was interrupted and is carried out again", log.Newest))
+	case log.Committed < log.Newest: // described already
 	case info.Pending > 0 && info.Pending >= p.PendingLimit:
 		step.Pending = true
 		step.Detail = append(step.Detail, grouped(p.PendingLimit)+"+ commits wait")

@@ -96,7 +96,7 @@ func (x *execution) accept(ctx context.Context, lake *planner.Lake) error {
 	for i := range x.Plan.Steps {
 		step := &x.Plan.Steps[i]
 		sink, target := x.sinkOf(step.Address)
-		if sink != lake.Sink.Addr || step.Diagnostics.HasErrors() || step.Accepted {
+		if sink != lake.Sink.Addr || step.Diagnostics.HasErrors() || !step.Blocked.IsZero() || step.Accepted {
 			continue
 		}
 		declared[step.Address.String()] = state.Accepted{Target: target, Digest: step.Digest, At: x.Clock().UTC()}

@@ -69,7 +69,7 @@ func (s *Store) Lock(ctx context.Context, name string, who Holder) (*Lock, error
 		return nil, err
 	}
 	now := s.clock().UTC()
-	if newest != nil && !newest.Holder.Released && newest.Holder.Run != who.Run && now.Before(newest.Holder.Expires) && !s.gone(newest.Holder) {
+	if newest != nil && newest.Holder.Run != who.Run && s.Holds(newest.Holder) {
 		return nil, heldError(*newest)
 	}
 	who.Since, who.Expires, who.Released = now, now.Add(LockTTL), false
@@ -98,6 +98,12 @@ func (s *Store) Lock(ctx context.Context, name string, who Holder) (*Lock, error
 		return nil, heldError(*newest)
 	}
 	return l, s.trimLocks(ctx, name, l.number)
+}
+
+// Holds reports whether a holder still holds its lock: it has not released it,
+// the lock has not expired, and its process is not known to be gone.
+func (s *Store) Holds(h Holder) bool {
+	return !h.Released && s.clock().Before(h.Expires) && !s.gone(h)
 }
 
 func heldError(l LockState) error {

@@ -365,7 +365,7 @@ func TestIdentity(t *testing.T) {
 		"stream.source": {id.Target, "warehouse", id.Table}, "stream.table": {id.Target, id.Source, "dbo.orders#2"}, "stream.target": {"bronze.o", id.Source, id.Table},
 	} {
 		for _, err := range []error{own.Check(ctx, other), own.Claim(ctx, other)} {
-			if list := diag.FromError(err); err == nil || list[0].Code != code || list[0].Kind != diag.KindConfiguration || !strings.Contains(list[0].Detail, "new app_id") {
+			if list := diag.FromError(err); err == nil || list[0].Code != code || list[0].Kind != diag.KindConfiguration || !strings.Contains(list[0].Detail, "app_id") {
 				t.Errorf("%s: %v", code, err)
 			}
 		}

@@ -76,6 +76,6 @@ func checkGone(silver plugin.TableState, position plugin.TargetPosition) error {
 		return nil
 	}
 	return diag.Errorf(diag.KindStale, "silver.table_gone",
-		"Restore the table. To build it anew from bronze, remove its row from the control table, then run again.",
+		"Restore the table. To build it anew from bronze, give the silver another target.",
 		"%s does not exist, but its changes up to %s were applied to it", silver.Table.Name, position.Applied).Err()
 }

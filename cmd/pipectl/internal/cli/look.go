@@ -25,6 +25,8 @@ func ParseShow(args []string) (Show, error) {
 type Unlock struct {
 	Common
 	Name string
+	// Force takes the lock of a process that is alive, too.
+	Force bool
 }
 
 // ParseUnlock reads the arguments of unlock.
@@ -32,6 +34,7 @@ func ParseUnlock(args []string) (Unlock, error) {
 	var u Unlock
 	s := newSet("unlock")
 	s.common(&u.Common)
+	s.BoolVar(&u.Force, "force", false, "also when the process that holds it is alive on this machine")
 	rest, err := s.parse(args)
 	if err != nil {
 		return u, err

@@ -165,7 +165,7 @@ func (d *demonstration) tour(ctx context.Context) (int, error) {
 	if err := d.compare(); err != nil {
 		return 0, err
 	}
-	d.say("What to try next:\n  pipectl demo -watch -dir DIR     keeps going; in a second terminal: cd DIR && . ./demo.env && pipectl status\n  pipectl table history %s\n  edit quickstart.hcl, then pipectl plan", filepath.Join(d.dir, "lake", "bronze", "orders"))
+	d.say("What to try next:\n  %s table history %s\n  %s demo -watch -dir NEWDIR     keeps going; it says what to type in a second terminal", d.program, quoted(filepath.Join(d.dir, "lake", "bronze", "orders")), d.program)
 	return exit.Done, nil
 }
 
@@ -188,7 +188,7 @@ func (d *demonstration) watch(ctx context.Context) (int, error) {
 	if err != nil || code != exit.Done {
 		return code, err
 	}
-	d.say("In a second terminal:\n  cd %s\n  . ./demo.env\n  pipectl status quickstart.hcl\n  pipectl check quickstart.hcl\nInterrupt (Ctrl-C) ends the demo.", d.dir)
+	d.say("In a second terminal:\n  cd %s\n  . ./demo.env\n  %s status quickstart.hcl\n  %s check quickstart.hcl\nInterrupt (Ctrl-C) ends the demo.", quoted(d.dir), d.program, d.program)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -205,4 +205,12 @@ func (d *demonstration) watch(ctx context.Context) (int, error) {
 		return exit.Done, nil
 	}
 	return code, err
+}
+
+// quoted makes a path one word for a shell.
+func quoted(path string) string {
+	if strings.ContainsAny(path, " '\"$&;()") {
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	}
+	return path
 }

@@ -105,11 +105,15 @@ func (w *workspace) finalRow(ctx context.Context, lakes map[addr.Address]*planne
 		return row, 0, err
 	}
 	row.Verdict = control.FinalizedUntil
+	states, err := lake.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{ref}})
+	if err != nil {
+		return row, 0, err
+	}
+	if !states[0].Exists {
+		row.Reason = "the table does not exist yet: run pipectl apply"
+		return row, exit.Unhealthy, nil
+	}
 	if args.Pin {
-		states, err := lake.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{ref}})
-		if err != nil {
-			return row, 0, err
-		}
 		row.Version = states[0].Version
 	}
 	if row.Verdict != nil && !time.UnixMicro(*row.Verdict).Before(args.Until) {

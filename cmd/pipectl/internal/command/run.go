@@ -84,6 +84,9 @@ func openApply(ctx context.Context, e *Environment, a cli.Apply) (*workspace, *p
 		return w, nil, err
 	}
 	none := &workspace{env: e}
+	if len(a.Targets)+len(a.Exclude)+len(a.TakeOver) > 0 {
+		return none, nil, &cli.UsageError{Command: "apply", Problem: "A saved plan holds its choice of steps: leave out -target, -exclude and -take-over, or make a new plan with them."}
+	}
 	saved, err := plan.ReadSaved(a.Path)
 	if err != nil {
 		return none, nil, err
@@ -153,10 +156,22 @@ func onlyChecks(p *plan.Plan) {
 	for _, s := range p.Steps {
 		if s.Address.Kind == addr.Check {
 			s.After = nil
+			if why := p.Step(s.Blocked); why != nil {
+				// What keeps stream or silver from running speaks against the comparison, too.
+				s.Diagnostics = append(s.Diagnostics, blockedBy(p, why)...)
+			}
 			steps = append(steps, s)
 		}
 	}
 	p.Steps = steps
+}
+
+// blockedBy are the errors of a step, or of the one that blocks it.
+func blockedBy(p *plan.Plan, s *plan.Step) diag.List {
+	for !s.Blocked.IsZero() && p.Step(s.Blocked) != nil {
+		s = p.Step(s.Blocked)
+	}
+	return s.Diagnostics.Errors()
 }
 
 func work(ctx context.Context, e *Environment, a cli.Run, command string, narrow func(*plan.Plan)) (int, error) {

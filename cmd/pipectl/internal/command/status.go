@@ -208,7 +208,7 @@ func silverRow(v model.Silver, control ledger.ControlRow) view.StatusRow {
 func lastRun(runs []state.Run, a addr.Address) (lastError string, at *time.Time) {
 	for _, r := range runs { // newest first
 		for _, s := range r.Steps {
-			if s.Address != a.String() || s.Status == "skipped" || s.Status == "refused" {
+			if s.Address != a.String() || !ran(s) {
 				continue
 			}
 			finished := r.Finished
@@ -228,7 +228,7 @@ func lastRun(runs []state.Run, a addr.Address) (lastError string, at *time.Time)
 func lastFailure(runs []state.Run, a addr.Address) (string, diag.Kind) {
 	for _, r := range runs {
 		for _, s := range r.Steps {
-			if s.Address != a.String() || s.Status == "skipped" || s.Status == "refused" {
+			if s.Address != a.String() || !ran(s) {
 				continue
 			}
 			for _, d := range s.Diagnostics {
@@ -240,4 +240,11 @@ func lastFailure(runs []state.Run, a addr.Address) (string, diag.Kind) {
 		}
 	}
 	return "", ""
+}
+
+// ran reports whether a step did its work or failed at it. One that was skipped,
+// refused, or kept out by another run's lock says nothing of the table.
+func ran(s state.RunStep) bool {
+	locked := func(d state.RunDiagnostic) bool { return d.Code == "state.locked" }
+	return s.Status != "skipped" && s.Status != "refused" && !slices.ContainsFunc(s.Diagnostics, locked)
 }

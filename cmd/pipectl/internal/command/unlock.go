@@ -32,6 +32,10 @@ func unlock(ctx context.Context, e *Environment, args []string) (int, error) {
 			if l.Name != a.Name {
 				continue
 			}
+			if !a.Force && l.Holder.Host == w.holder().Host && !processGone(l.Holder) {
+				return w.fail(diag.Errorf(diag.KindUnavailable, "unlock.alive", "Stop that process first. If it is another program that got its number, give -force.",
+					"%s is locked by run %s, and its process %d is alive on this machine", a.Name, l.Holder.Run, l.Holder.PID).Err()), nil
+			}
 			if err := lake.State.Unlock(ctx, a.Name); err != nil {
 				return w.fail(err), nil
 			}

@@ -180,10 +180,15 @@ func (w *workspace) validate(ctx context.Context, offline bool) error {
 
 // excerpt gives the line of a range; nil-safe for commands that fail early.
 func (w *workspace) excerpt(r diag.Range) string {
-	if w == nil || w.files == nil {
+	if w != nil && w.files != nil {
+		return w.files.Excerpt(r)
+	}
+	// A text that could not be parsed is in no Files; show its line all the same.
+	content, err := os.ReadFile(r.Filename)
+	if err != nil {
 		return ""
 	}
-	return w.files.Excerpt(r)
+	return dsl.Excerpt(content, r)
 }
 
 // fail shows an error with the text it is about.
