@@ -173,7 +173,7 @@ func (db *Database) advance() {
 			r.apply()
 			continue
 		}
-		if !db.enabled {
+		if !db.enabled.Load() {
 			continue
 		}
 		for _, o := range r.ops {
@@ -232,5 +232,5 @@ func (db *Database) Restore(lsn LSN) {
 func (db *Database) Replace() {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	db.guid = newGUID()
+	db.setGUID()
 }

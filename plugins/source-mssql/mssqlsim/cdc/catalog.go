@@ -140,11 +140,11 @@ func sysDatabases(s *Session, _ *Database) *tsql.Rows {
 			continue
 		}
 		state, stateDesc := int64(0), "OFF"
-		if d.snapshotAllowed {
+		if d.snapshotAllowed.Load() {
 			state, stateDesc = 1, "ON"
 		}
 		r.Data = append(r.Data, sqltype.Row{text(d.Name), num(int64(d.ID)), sqltype.FromTicks(d.created), num(level), text(sqltype.DefaultCollation), num(0), text("ONLINE"),
-			num(state), text(stateDesc), flag(d.rcsi), flag(d.enabled), sqltype.FromGUID(d.guid), null, flag(false)})
+			num(state), text(stateDesc), flag(d.rcsi.Load()), flag(d.enabled.Load()), sqltype.FromGUID(*d.guid.Load()), null, flag(false)})
 	}
 	return r
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
@@ -18,19 +19,20 @@ type Database struct {
 	ID   int16
 
 	mu         sync.RWMutex
-	guid       [16]byte // service_broker_guid
 	created    int64
 	schemas    []string
 	tables     []*Table
 	nextObject int32
 	rowVersion uint64
 	freed      chan struct{} // closed whenever locks are given back
-	// snapshotAllowed is ALLOW_SNAPSHOT_ISOLATION, rcsi READ_COMMITTED_SNAPSHOT
-	snapshotAllowed bool
-	rcsi            bool
 
-	enabled bool // for change data capture
-	last    LSN  // newest LSN given out
+	// Sessions of all databases read these, in sys.databases, without the lock:
+	// ALLOW_SNAPSHOT_ISOLATION, READ_COMMITTED_SNAPSHOT, whether change data
+	// capture is enabled, and service_broker_guid.
+	snapshotAllowed, rcsi, enabled atomic.Bool
+	guid                           atomic.Pointer[[16]byte]
+
+	last    LSN // newest LSN given out
 	tran    uint64
 	queue   []*record // committed and not yet captured
 	mapping []*Entry
@@ -39,8 +41,16 @@ type Database struct {
 }
 
 func newDatabase(s *Server, name string, id int16) *Database {
-	return &Database{srv: s, Name: name, ID: id, guid: newGUID(), created: sqltype.DateTimeTicks(s.local(s.clock.Now())), schemas: []string{"dbo"},
-		nextObject: 901578250, freed: make(chan struct{}), snapshotAllowed: true, last: LSN{0, 0, 0, 0x2A, 0, 0, 0x01, 0, 0, 0}}
+	db := &Database{srv: s, Name: name, ID: id, created: sqltype.DateTimeTicks(s.local(s.clock.Now())), schemas: []string{"dbo"},
+		nextObject: 901578250, freed: make(chan struct{}), last: LSN{0, 0, 0, 0x2A, 0, 0, 0x01, 0, 0, 0}}
+	db.snapshotAllowed.Store(true)
+	db.setGUID()
+	return db
+}
+
+func (db *Database) setGUID() {
+	id := newGUID()
+	db.guid.Store(&id)
 }
 
 func (db *Database) nextRowVersion() string {
@@ -137,14 +147,14 @@ func (db *Database) DropTable(full string) error {
 func (db *Database) AllowSnapshot(on bool) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	db.snapshotAllowed = on
+	db.snapshotAllowed.Store(on)
 }
 
 // ReadCommittedSnapshot is ALTER DATABASE SET READ_COMMITTED_SNAPSHOT; it is off for a new database.
 func (db *Database) ReadCommittedSnapshot(on bool) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	db.rcsi = on
+	db.rcsi.Store(on)
 }
 
 // Write runs fn in a transaction and commits it. The LSN is that of the commit: zero when nothing captured changed.

@@ -27,7 +27,7 @@ func (db *Database) Enable() error {
 	if db.Name == "master" {
 		return sqltype.Errorf(22988, "This instance of SQL Server does not allow Change Data Capture on system databases.")
 	}
-	db.enabled = true
+	db.enabled.Store(true)
 	return nil
 }
 
@@ -35,7 +35,8 @@ func (db *Database) Enable() error {
 func (db *Database) Disable() {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	db.enabled, db.mapping, db.queue = false, nil, nil
+	db.enabled.Store(false)
+	db.mapping, db.queue = nil, nil
 	for _, t := range db.tables {
 		t.inst = nil
 	}
@@ -49,7 +50,7 @@ func (db *Database) notEnabled() error {
 func (db *Database) EnableTable(table string, c Capture) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	if !db.enabled {
+	if !db.enabled.Load() {
 		return db.notEnabled()
 	}
 	t, err := db.tableNamed(table)

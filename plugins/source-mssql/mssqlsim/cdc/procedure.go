@@ -112,7 +112,7 @@ func bracketed(names []string) string {
 func helpCapture(s *Session, db *Database, a args) (*tsql.Rows, error) {
 	db.mu.RLock()
 	defer db.mu.RUnlock()
-	if !db.enabled {
+	if !db.enabled.Load() {
 		return nil, db.notEnabled()
 	}
 	out := &tsql.Rows{Cols: []tsql.Column{col("source_schema", sysname), col("source_table", sysname), col("capture_instance", sysname), col("object_id", integer), col("source_object_id", integer),
@@ -147,7 +147,7 @@ func helpCapture(s *Session, db *Database, a args) (*tsql.Rows, error) {
 }
 
 func visibleInstance(s *Session, db *Database, name string) (*Instance, error) {
-	if !db.enabled {
+	if !db.enabled.Load() {
 		return nil, db.notEnabled()
 	}
 	in, ok := db.instance(name)

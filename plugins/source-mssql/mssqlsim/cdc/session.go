@@ -102,13 +102,13 @@ func (s *Session) version(ctx context.Context, t *Table, req *tsql.ScanRequest) 
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	tx := s.current()
-	if s.isolation == tsql.Snapshot && !db.snapshotAllowed {
+	if s.isolation == tsql.Snapshot && !db.snapshotAllowed.Load() {
 		return nil, sqltype.Errorf(3952, "Snapshot isolation transaction failed accessing database '%s' because snapshot isolation is not allowed in this database. Use ALTER DATABASE to allow snapshot isolation.", db.Name)
 	}
 	if s.isolation == tsql.Snapshot && s.tx != nil && s.tx.snapshot == nil {
 		s.tx.snapshot = db.versions()
 	}
-	versioned := s.isolation == tsql.Snapshot || db.rcsi || s.isolation == tsql.ReadUncommitted
+	versioned := s.isolation == tsql.Snapshot || db.rcsi.Load() || s.isolation == tsql.ReadUncommitted
 	if (!versioned || req.Write) && len(t.locks) > 0 {
 		rng := t.keyRange(req)
 		waited := false
@@ -305,7 +305,7 @@ func (s *Session) Relation(n tsql.Name) (tsql.Relation, error) {
 }
 
 func (s *Session) cdcRelation(db *Database, name string) (tsql.Relation, error) {
-	if !db.enabled {
+	if !db.enabled.Load() {
 		return nil, nil
 	}
 	if sqltype.EqualName(name, "lsn_time_mapping") {

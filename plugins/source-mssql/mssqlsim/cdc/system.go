@@ -258,7 +258,7 @@ func (s *Session) objects(db *Database) (out []object) {
 func (db *Database) allSchemas() []string {
 	out := append([]string(nil), db.schemas...)
 	out = append(out, "sys")
-	if db.enabled {
+	if db.enabled.Load() {
 		out = append(out, "cdc")
 	}
 	return out
@@ -269,7 +269,7 @@ func (db *Database) schemaID(name string) (int32, bool) {
 	case "sys":
 		return 4, true
 	case "cdc":
-		return 5, db.enabled
+		return 5, db.enabled.Load()
 	}
 	for i, n := range db.schemas {
 		if sqltype.EqualName(n, name) {
