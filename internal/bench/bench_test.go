@@ -51,10 +51,11 @@ func TestFailedPartIsToldAndTheOthersRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := &bench{out: &bytes.Buffer{}, binary: filepath.Join(dir, "broken"), dir: dir, size: quickSizes()}
-	if b.self, _ = os.Executable(); b.self == "" {
-		t.Skip("no path of the test binary")
+	var err error
+	if b.self, err = os.Executable(); err != nil {
+		t.Fatal(err)
 	}
-	err := b.settle(t.Context())
+	err = b.settle(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "exit status 3") {
 		t.Errorf("a program that fails gives %v", err)
 	}
