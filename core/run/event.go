@@ -1,6 +1,7 @@
 package run
 
 import (
+	"slices"
 	"time"
 
 	"github.com/pipectl/pipectl/core/addr"
@@ -56,6 +57,17 @@ type Result struct {
 	Diagnostics diag.List
 	// Stopped is true when the run was asked to end early.
 	Stopped bool
+	// CutShort is true when that left something out: a step that did not begin,
+	// or a stream that is not yet where the run would have brought it. A watch
+	// has no other end and is never cut short.
+	CutShort bool
+}
+
+// cutShort reports whether a run that was asked to end left something out.
+func cutShort(steps []StepResult) bool {
+	return slices.ContainsFunc(steps, func(s StepResult) bool {
+		return s.Status == Skipped && s.Because.IsZero() || s.Stream != nil && s.Stream.Stopped
+	})
 }
 
 // EventKind is what an event tells.

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/pipectl/pipectl/core/addr"
@@ -22,7 +23,7 @@ func (x *execution) retry(ctx context.Context, a addr.Address, work func() error
 		list := x.locate(a, diag.FromError(err).Errors())
 		for _, d := range list {
 			d.Severity = diag.Warning
-			d.Detail += " Trying again from the last commit."
+			d.Detail = strings.TrimSpace(d.Detail + " Trying again from the last commit.")
 			x.tell(Event{Kind: StepWarning, Address: a, Diagnostic: &d})
 		}
 		if err := x.Sleep(ctx, pauses[try]); err != nil {

@@ -115,6 +115,7 @@ func Execute(ctx context.Context, req Request) (Result, error) {
 		}
 	}
 	out.Stopped = x.stopped()
+	out.CutShort = out.Stopped && !req.Watch && cutShort(out.Steps)
 	return out, err
 }
 

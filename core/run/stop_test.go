@@ -23,8 +23,8 @@ func TestAStepThatWasNotStartedIsTold(t *testing.T) {
 			}
 		}
 	})
-	if err != nil || !result.Stopped {
-		t.Fatalf("stopped %v, %v", result.Stopped, err)
+	if err != nil || !result.Stopped || !result.CutShort {
+		t.Fatalf("stopped %v, cut short %v, %v", result.Stopped, result.CutShort, err)
 	}
 	for _, s := range result.Steps {
 		if a := s.Address.String(); s.Status != run.Skipped || told[a] != run.Skipped {

@@ -28,7 +28,7 @@ func (s *stream) run(ctx context.Context) error {
 	var target plugin.Position // none: the newest
 	for {
 		if s.stopped() {
-			s.result.Stopped = true
+			s.result.Stopped = s.Watch || target.IsZero() || s.result.End.Text != target.Text
 			break
 		}
 		latest, err := s.Source.Latest(ctx, plugin.LatestRequest{Table: s.Table, After: s.result.End, Until: target, MaxCommits: s.MaxCommits})

@@ -86,7 +86,7 @@ type Result struct {
 	End plugin.Position
 	// Verdict is bronze's, microseconds UTC, nil when none.
 	Verdict *int64
-	// Stopped is true when Stop ended the run.
+	// Stopped is true when Stop ended the run before it came to its end.
 	Stopped bool
 }
 

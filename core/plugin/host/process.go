@@ -153,11 +153,12 @@ func (p *process) running() bool {
 	}
 }
 
-// kill ends the process by pid. The first reason is kept.
+// kill ends the process by pid. The first reason is kept; a process that is
+// gone already went without one.
 func (p *process) kill(reason string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.reason == "" {
+	if p.reason == "" && (p.runner == nil || p.running()) {
 		p.reason = reason
 	}
 	if p.runner != nil {
@@ -206,6 +207,15 @@ func (p *process) crash() diag.Diagnostic {
 	}
 	d := diag.Errorf(diag.KindTransient, "plugin.crashed", detail, "Plugin %q ended unexpectedly: %s", p.name, how)
 	d.Data = map[string]string{"plugin": p.name, "pid": p.runner.ID(), "exit": how}
+	return d
+}
+
+// lostWrite is the diagnostic of a write whose process is gone. A caller that
+// tried again may not have told of the crash itself, so this tells how it went.
+func (p *process) lostWrite() diag.Diagnostic {
+	d := p.crash()
+	d.Code = "plugin.write_lost"
+	d.Summary = "A write was lost. " + d.Summary
 	return d
 }
 

@@ -109,10 +109,10 @@ func inWrite[T any](ctx context.Context, s *tablesSession, writeID string, do fu
 	}
 	generation, id, ok := strings.Cut(writeID, "/")
 	switch {
-	case !ok:
+	case !ok, generation != strconv.Itoa(o.generation) && o.before == nil:
 		return none, diag.Errorf(diag.KindInternal, "plugin.write", "", "There is no write %q", writeID).Err()
 	case generation != strconv.Itoa(o.generation):
-		return none, diag.Errorf(diag.KindTransient, "plugin.write_lost", "", "The write was lost when plugin %q ended", s.plugin.spec.Name).Err()
+		return none, o.before.lostWrite().Err()
 	}
 	out, err := do(o.inner, id)
 	if err != nil {

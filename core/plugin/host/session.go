@@ -20,6 +20,9 @@ type session[S io.Closer] struct {
 	lock  chan struct{}
 	proc  *process
 	inner S
+	// before is the process that had the session before this one, nil for the
+	// first: it can say what became of the writes that it had.
+	before *process
 	// generation counts processes; it tells writes of a dead one apart.
 	generation int
 	limits     plugin.Limits
@@ -35,6 +38,7 @@ type opened[S io.Closer] struct {
 	proc       *process
 	inner      S
 	generation int
+	before     *process
 }
 
 // on returns the session in the running process.
@@ -54,10 +58,10 @@ func (s *session[S]) on(ctx context.Context) (opened[S], *process, error) {
 		if err != nil {
 			return opened[S]{}, nil, s.plugin.judge(proc, err)
 		}
-		s.proc, s.inner = proc, inner
+		s.before, s.proc, s.inner = s.proc, proc, inner
 		s.generation++
 	}
-	return opened[S]{proc: s.proc, inner: s.inner, generation: s.generation}, proc, nil
+	return opened[S]{proc: s.proc, inner: s.inner, generation: s.generation, before: s.before}, proc, nil
 }
 
 // Close closes the session in the process that has it; a dead process has

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -226,14 +225,13 @@ func (w *workspace) execute(ctx context.Context, p *plan.Plan, lakes map[addr.Ad
 	if control.code() != exit.Done {
 		code = control.code()
 	}
-	if code == exit.Done && command == "check" && slices.ContainsFunc(result.Steps, skipped) {
-		code = control.firstCode() // a gate stays closed when a check was not made
+	if code == exit.Done && result.CutShort {
+		code = control.firstCode() // what follows must not take it for the whole
 	}
 	w.record(ctx, lakes, command, started, result, code)
+	shown.Finished(result, code)
 	return code
 }
-
-func skipped(s run.StepResult) bool { return s.Status == run.Skipped }
 
 // record adds the run to the history of each lake; that it cannot is a warning.
 func (w *workspace) record(ctx context.Context, lakes map[addr.Address]*planner.Lake, command string, started time.Time, result run.Result, code int) {

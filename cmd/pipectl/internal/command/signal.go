@@ -91,7 +91,7 @@ func (c *signalControl) code() int {
 	return signalCode(c.second)
 }
 
-// firstCode is that of the first signal, which ends a run well.
+// firstCode is that of the first signal, for a run that it cut short.
 func (c *signalControl) firstCode() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

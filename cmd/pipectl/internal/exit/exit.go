@@ -35,7 +35,7 @@ const (
 	Schema = 8
 	// Unhealthy: done, but something will not come by itself.
 	Unhealthy = 9
-	// Interrupted: a second SIGINT; Terminated: a second SIGTERM.
+	// Interrupted, Terminated: SIGINT or SIGTERM ended it before all was done.
 	Interrupted = 130
 	Terminated  = 143
 )

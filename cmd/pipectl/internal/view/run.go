@@ -7,7 +7,6 @@ import (
 
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/diag"
-	"github.com/pipectl/pipectl/core/plan"
 	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/core/run"
 )
@@ -288,77 +287,11 @@ func (r *Run) Result(result run.Result) {
 	if other > 0 {
 		text += fmt.Sprintf(", %d not", other)
 	}
-	if result.Stopped {
-		text += "; stopped as asked, the next run goes on from here"
+	switch {
+	case result.CutShort:
+		text += "; stopped as asked before all was done, the next run goes on from here"
+	case result.Stopped:
+		text += "; stopped as asked"
 	}
 	r.s.Logf("%s.\n", text)
-}
-
-type jsonEvent struct {
-	Type        string                `json:"type"`
-	Time        string                `json:"time"`
-	Address     string                `json:"address,omitempty"`
-	Table       string                `json:"table,omitempty"`
-	Action      string                `json:"action,omitempty"`
-	Kind        string                `json:"kind,omitempty"`
-	Reason      string                `json:"reason,omitempty"`
-	Status      string                `json:"status,omitempty"`
-	Because     string                `json:"because,omitempty"`
-	Stage       string                `json:"stage,omitempty"`
-	Batch       *int64                `json:"batch,omitempty"`
-	Rows        *int64                `json:"rows,omitempty"`
-	RowsTotal   *int64                `json:"rows_total,omitempty"`
-	Rate        float64               `json:"rows_per_second,omitempty"`
-	Position    string                `json:"position,omitempty"`
-	LagSeconds  *float64              `json:"lag_seconds,omitempty"`
-	Seconds     *float64              `json:"seconds,omitempty"`
-	Result      any                   `json:"result,omitempty"`
-	Finding     *jsonFinding          `json:"finding,omitempty"`
-	Diagnostics []plan.JSONDiagnostic `json:"diagnostics,omitempty"`
-}
-
-func (r *Run) json(e run.Event) {
-	j := jsonEvent{Type: string(e.Kind), Time: r.clock().UTC().Format(time.RFC3339Nano), Address: e.Address.String()}
-	switch e.Kind {
-	case run.TableReady:
-		j.Table, j.Action = e.Table.Ref.Name, string(e.Table.Action)
-	case run.StepProgress:
-		now := r.clock()
-		if now.Sub(r.logged[e.Address]) < logEvery {
-			return
-		}
-		r.logged[e.Address] = now
-		j.Stage, j.Rows, j.Rate, j.Position = e.Stage, &e.Rows, e.Rate, e.Position.Text
-		if e.Batch >= 0 {
-			j.Batch = &e.Batch
-		}
-		if e.RowsTotal >= 0 {
-			j.RowsTotal = &e.RowsTotal
-		}
-		if e.Lag != nil {
-			lag := e.Lag.Seconds()
-			j.LagSeconds = &lag
-		}
-	case run.StepStarted:
-		r.logged[e.Address] = r.clock()
-		j.Kind, j.Reason = string(e.Step.Kind), e.Step.Reason
-	case run.StepEnded:
-		seconds := e.Step.Duration.Seconds()
-		j.Kind, j.Reason, j.Status, j.Because, j.Seconds = string(e.Step.Kind), e.Step.Reason, string(e.Step.Status), e.Step.Because.String(), &seconds
-		j.Diagnostics = plan.Diagnostics(e.Step.Diagnostics)
-		switch {
-		case e.Step.Stream != nil:
-			j.Result = streamResult(e.Step)
-		case e.Step.Silver != nil:
-			j.Result = silverResult(e.Step)
-		case e.Step.Check != nil:
-			j.Result = checkResult(e.Step)
-		}
-	case run.StepFinding:
-		j.Finding = &jsonFinding{e.Finding.Kind, e.Finding.Key, e.Finding.Columns, e.Finding.Lo, e.Finding.Hi, e.Finding.Detail}
-	case run.StepWarning:
-		j.Diagnostics = plan.Diagnostics([]diagnostic{*e.Diagnostic})
-	}
-	// Events are told while the run goes on; a closed pipe ends it elsewhere.
-	_ = r.s.WriteJSON(j)
 }
