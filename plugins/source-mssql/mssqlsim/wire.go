@@ -127,7 +127,7 @@ func writeValue(w *tds.RowWriter, v sqltype.Value, t *sqltype.Type) {
 				return
 			}
 		}
-		w.Bytes([]byte(v.Str()))
+		w.ByteString(v.Str())
 	}
 }
 

@@ -23,6 +23,9 @@ func (r *changeTable) Orders() ([][]int, bool) {
 	return [][]int{{colStart, cmd, colSeq, colOp}, {colStart, colSeq, colOp}, {colStart, cmd, colOp}}, true
 }
 
+// Exact: an LSN range is cut by lsnRange.
+func (r *changeTable) Exact(column int) bool { return column == colStart }
+
 // Scan delivers the change rows of an LSN range.
 func (r *changeTable) Scan(_ context.Context, req tsql.ScanRequest) (tsql.Cursor, error) {
 	db := r.in.table.db
@@ -142,6 +145,9 @@ func (r mappingTable) Columns() []tsql.Column { return mappingColumns }
 
 // Orders gives the order of start_lsn.
 func (r mappingTable) Orders() ([][]int, bool) { return [][]int{{0}}, true }
+
+// Exact: an LSN range is cut by lsnRange.
+func (r mappingTable) Exact(column int) bool { return column == 0 }
 
 // Scan delivers the entries of an LSN range.
 func (r mappingTable) Scan(_ context.Context, req tsql.ScanRequest) (tsql.Cursor, error) {

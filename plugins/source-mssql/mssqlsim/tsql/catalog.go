@@ -58,6 +58,14 @@ type ScanRequest struct {
 	Write   bool // the rows will be changed
 }
 
+// ExactRelation is a relation whose scans deliver no row outside a range of some columns, so that conditions on them
+// need not be looked at again. Such a column is never NULL.
+type ExactRelation interface {
+	Relation
+	// Exact tells whether a scan keeps to the request's prefix or bounds on a column of the first order.
+	Exact(column int) bool
+}
+
 // Bound is one end of a range.
 type Bound struct {
 	Value     sqltype.Value

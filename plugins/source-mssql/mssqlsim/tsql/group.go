@@ -102,6 +102,7 @@ type aggregate struct {
 	arg      expr
 	typ      sqltype.Type
 	cmp      func(a, b *sqltype.Value) int
+	v        sqltype.Value // of the row in hand; here, so that a row costs no memory
 }
 
 // bind settles the type of SUM, AVG, MIN and MAX ("Microsoft: SUM (Transact-SQL)", "AVG (Transact-SQL)").
@@ -149,12 +150,12 @@ func (a *aggregate) add(acc *accumulator, f *frame) error {
 		acc.n++
 		return nil
 	}
-	v := a.arg.eval(f)
-	if v.IsNull() {
+	a.v = a.arg.eval(f)
+	if a.v.IsNull() {
 		return nil
 	}
 	if a.distinct {
-		k := string(v.AppendKey(nil, a.arg.typ))
+		k := string(a.v.AppendKey(nil, a.arg.typ))
 		if acc.seen[k] {
 			return nil
 		}
@@ -167,22 +168,22 @@ func (a *aggregate) add(acc *accumulator, f *frame) error {
 	switch a.name {
 	case "MIN", "MAX":
 		if acc.n == 1 {
-			acc.v = v
+			acc.v = a.v
 			break
 		}
-		if c := a.cmp(&v, &acc.v); a.name == "MIN" && c < 0 || a.name == "MAX" && c > 0 {
-			acc.v = v
+		if c := a.cmp(&a.v, &acc.v); a.name == "MIN" && c < 0 || a.name == "MAX" && c > 0 {
+			acc.v = a.v
 		}
 	case "SUM", "AVG":
 		if acc.n == 1 {
-			acc.v = v
+			acc.v = a.v
 			break
 		}
 		t := a.typ
 		if t.Kind == sqltype.Decimal {
 			t.Scale = a.arg.typ.Scale
 		}
-		w, err := sqltype.Arith(sqltype.Add, acc.v, v, t)
+		w, err := sqltype.Arith(sqltype.Add, acc.v, a.v, t)
 		if err != nil {
 			return err
 		}

@@ -90,10 +90,15 @@ func (n *filterNode) close() { n.input.close() }
 type saver struct {
 	segs  []int
 	block []sqltype.Value
+	rows  []sqltype.Row
 }
 
 func (s *saver) save(f *frame) []sqltype.Row {
-	out := make([]sqltype.Row, len(s.segs))
+	if len(s.rows) < len(s.segs) {
+		s.rows = make([]sqltype.Row, max(1024, len(s.segs)))
+	}
+	out := s.rows[:len(s.segs):len(s.segs)]
+	s.rows = s.rows[len(s.segs):]
 	for i, k := range s.segs {
 		row := f.seg[k]
 		if len(s.block) < len(row) {

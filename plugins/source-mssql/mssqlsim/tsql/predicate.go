@@ -144,8 +144,9 @@ func (b *binder) compare(op string, v, w expr) pred {
 	}
 	x, y, t := b.comparable(v, w)
 	cmp := sqltype.Comparer(t)
+	var p, q sqltype.Value // here, so that a row costs no memory
 	return func(f *frame) tri {
-		p, q := x.eval(f), y.eval(f)
+		p, q = x.eval(f), y.eval(f)
 		if p.IsNull() || q.IsNull() {
 			return unknown
 		}

@@ -10,6 +10,7 @@ type conjunct struct {
 	p    pred
 	deps uint64 // segments it reads
 	args []searchArg
+	seek int  // how many of args a scan must seek with to settle the whole condition; 0 when none can
 	done bool // applied somewhere below
 }
 
@@ -20,6 +21,7 @@ type searchArg struct {
 	op   string // =, <, <=, >, >=, null
 	val  expr
 	deps uint64
+	of   *conjunct
 }
 
 // conjuncts binds a condition piece by piece.
@@ -36,16 +38,20 @@ func (b *binder) conjuncts(x ast.BooleanExpression, sc *scope) []*conjunct {
 	c.deps = b.tracked(sc, func() { c.p = b.pred(x, sc) })
 	switch e := x.(type) {
 	case *ast.BooleanComparisonExpression:
-		c.args = b.searchArgs(e.ComparisonType, e.FirstExpression, e.SecondExpression, sc)
+		c.args, c.seek = b.searchArgs(e.ComparisonType, e.FirstExpression, e.SecondExpression, sc), 1
 	case *ast.BooleanTernaryExpression:
 		if e.TernaryExpressionType == "Between" {
 			c.args = append(b.searchArgs("GreaterThanOrEqualTo", e.FirstExpression, e.SecondExpression, sc),
 				b.searchArgs("LessThanOrEqualTo", e.FirstExpression, e.ThirdExpression, sc)...)
+			c.seek = 2
 		}
 	case *ast.BooleanIsNullExpression:
 		if v := b.expr(e.Expression, sc); !e.IsNot && v.ref != nil && v.depth == 0 {
 			c.args = []searchArg{{ref: v.ref, ord: v.ord, op: "null"}}
 		}
+	}
+	for i := range c.args {
+		c.args[i].of = c
 	}
 	return []*conjunct{c}
 }
@@ -139,6 +145,26 @@ func (n *scanNode) seek(cs []*conjunct, avail uint64) {
 		break
 	}
 	n.unique = unique && len(n.prefix) == len(orders[0])
+	n.settle()
+}
+
+// settle takes the conditions off that the scan alone makes true for every row.
+func (n *scanNode) settle() {
+	rel, ok := n.rel.(ExactRelation)
+	if !ok {
+		return
+	}
+	used := map[*conjunct]int{}
+	for _, list := range [][]searchArg{n.prefix, n.low, n.high} {
+		for _, a := range list {
+			if a.of.seek > 0 && rel.Exact(a.ord) && a.val.typ.Class() == n.ref.cols[a.ord].Type.Class() {
+				used[a.of]++
+			}
+		}
+	}
+	for c, k := range used {
+		c.done = c.done || k == c.seek
+	}
 }
 
 // seekValue evaluates the value of a condition; never is set when no row can satisfy it, any when every row can.

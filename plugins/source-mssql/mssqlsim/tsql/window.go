@@ -97,7 +97,7 @@ type windowNode struct {
 	seg   int
 	saver saver
 	rows  [][]sqltype.Row
-	vals  []sqltype.Row
+	vals  []sqltype.Value // of the calls, row after row
 	f     *frame
 	at    int
 }
@@ -127,11 +127,7 @@ func (n *windowNode) open(f *frame) error {
 			return n.run.ctx.Err()
 		}
 	}
-	block := make([]sqltype.Value, len(n.rows)*len(n.calls))
-	n.vals = make([]sqltype.Row, len(n.rows))
-	for i := range n.vals {
-		n.vals[i] = block[i*len(n.calls) : (i+1)*len(n.calls)]
-	}
+	n.vals = make([]sqltype.Value, len(n.rows)*len(n.calls))
 	for _, c := range n.calls {
 		if err := n.compute(c); err != nil {
 			return err
@@ -156,11 +152,7 @@ func (n *windowNode) compute(c *windowCall) error {
 		}
 	}
 	if ordered && c.name != "RANK" && c.name != "DENSE_RANK" {
-		part := make([]member, len(n.rows))
-		for i := range part {
-			part[i].row = i
-		}
-		return n.fill(c, part)
+		return n.fill(c, len(n.rows), nil)
 	}
 	parts := map[string][]member{}
 	var names []string
@@ -183,7 +175,7 @@ func (n *windowNode) compute(c *windowCall) error {
 	for _, name := range names {
 		part := parts[name]
 		sortMembers(part, c.order)
-		if err := n.fill(c, part); err != nil {
+		if err := n.fill(c, len(part), part); err != nil {
 			return err
 		}
 	}
@@ -201,8 +193,15 @@ func sortMembers(part []member, keys []sortKey) {
 	}
 }
 
-func (n *windowNode) fill(c *windowCall, part []member) error {
-	count := int64(len(part))
+// fill computes a function for a partition of so many rows; without members it is all rows as they came.
+func (n *windowNode) fill(c *windowCall, rows int, part []member) error {
+	count := int64(rows)
+	at := func(i int64) int {
+		if part == nil {
+			return int(i)
+		}
+		return part[i].row
+	}
 	size, extra := int64(0), int64(0)
 	if c.tiles > 0 {
 		size, extra = count/c.tiles, count%c.tiles
@@ -210,8 +209,8 @@ func (n *windowNode) fill(c *windowCall, part []member) error {
 	var total sqltype.Value
 	if c.agg != nil {
 		var acc accumulator
-		for _, m := range part {
-			n.saver.restore(n.f, n.rows[m.row])
+		for i := range count {
+			n.saver.restore(n.f, n.rows[at(i)])
 			if err := c.agg.add(&acc, n.f); err != nil {
 				return err
 			}
@@ -222,14 +221,13 @@ func (n *windowNode) fill(c *windowCall, part []member) error {
 		}
 	}
 	rank, dense := int64(0), int64(0)
-	for i, m := range part {
-		k := int64(i)
+	for k := range count {
 		v := total
 		switch c.name {
 		case "ROW_NUMBER":
 			v = sqltype.FromInt(k + 1)
 		case "RANK", "DENSE_RANK":
-			if i == 0 || !sameKeys(part[i-1].keys, m.keys, c.order) {
+			if k == 0 || !sameKeys(part[k-1].keys, part[k].keys, c.order) {
 				rank, dense = k+1, dense+1
 			}
 			v = sqltype.FromInt(rank)
@@ -244,11 +242,11 @@ func (n *windowNode) fill(c *windowCall, part []member) error {
 			}
 		case "LAG", "LEAD":
 			if j := k + c.by; j >= 0 && j < count {
-				n.saver.restore(n.f, n.rows[part[j].row])
+				n.saver.restore(n.f, n.rows[at(j)])
 				v = c.arg.eval(n.f)
 			}
 		}
-		n.vals[m.row][c.at] = v
+		n.vals[at(k)*len(n.calls)+c.at] = v
 	}
 	return nil
 }
@@ -267,7 +265,7 @@ func (n *windowNode) next() (bool, error) {
 		return false, nil
 	}
 	n.saver.restore(n.f, n.rows[n.at])
-	n.f.seg[n.seg] = n.vals[n.at]
+	n.f.seg[n.seg] = n.vals[n.at*len(n.calls) : (n.at+1)*len(n.calls)]
 	n.at++
 	return true, nil
 }
