@@ -59,10 +59,20 @@ func OpenLake(ctx context.Context, cfg *model.Config, sink *model.Sink, plugins 
 	}
 	lake.State, err = state.Open(ctx, objects, state.Options{Name: cfg.Name, Environment: cfg.Environment, Clock: opts.Clock, Gone: opts.Gone})
 	if err != nil {
-		return nil, err
+		return nil, placeEnvironment(cfg, sink, err)
 	}
 	lake.Ledger = ledger.New(tables, ledger.Options{Facts: sink.Facts, Control: sink.Control, Clock: opts.Clock, Warn: opts.Warn})
 	return lake, nil
+}
+
+// placeEnvironment points at the argument of the pipectl block when the state
+// is another environment's; everything else is about the sink.
+func placeEnvironment(cfg *model.Config, sink *model.Sink, err error) error {
+	list := diag.FromError(err)
+	if len(list) == 0 || list[0].Code != "state.environment" {
+		return err
+	}
+	return cfg.Origin.Locate(sink.Addr, list).Err()
 }
 
 // displayOf shows where a sink lies: its root, as every sink so far calls it.
@@ -116,7 +126,8 @@ func (l *Lake) checkOwner(cfg *model.Config, have plugin.TableState, owner addr.
 		return "", nil
 	}
 	if have.Writable != "" {
-		return "", diag.Errorf(diag.KindUnavailable, "table.not_writable", have.Writable, "Table %s cannot be written", have.Table.Name).Err()
+		detail := have.Writable + " Use a newer pipectl that can, take the change back with the program that made it, or give the block another target."
+		return "", diag.Errorf(diag.KindUnavailable, "table.not_writable", detail, "Table %s cannot be written", have.Table.Name).Err()
 	}
 	current, want := have.Properties[ownerProperty], l.Owner(cfg)
 	switch {

@@ -122,7 +122,7 @@ func (s *stream) abort(ctx context.Context, into target) {
 	}
 	if err := s.Tables.Abort(context.WithoutCancel(ctx), into.writeID); err != nil && ctx.Err() == nil {
 		s.Warn(diag.Warningf("stream.abort", "Files that no commit names may stay behind; they are no part of the table.",
-			"A write to %s was given up and could not be cleaned up: %v", s.Bronze.Name, err))
+			"A write to %s was given up and could not be cleaned up: %s", s.Bronze.Name, diag.FromError(err)[0].Summary))
 	}
 }
 

@@ -45,6 +45,7 @@ spark = (
     .config("spark.sql.session.timeZone", "UTC")
     .config("spark.sql.shuffle.partitions", "4")
     .config("spark.ui.enabled", "false")
+    .config("spark.ui.showConsoleProgress", "false")
     .config("spark.driver.memory", "4g")
     .getOrCreate()
 )

@@ -19,6 +19,10 @@ var update = flag.Bool("update", false, "rewrite the expected output of scripts 
 var binary string
 
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == fullDiskSink {
+		serveFullDisk()
+		return
+	}
 	flag.Parse()
 	os.Exit(run(m))
 }

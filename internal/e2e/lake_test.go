@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -207,13 +208,47 @@ func feature(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 || len(args) > 3 {
 		ts.Fatalf("usage: feature TABLE NAME [reader]")
 	}
-	logs, err := filepath.Glob(filepath.Join(tableFolder(ts, args[0]), "_delta_log", "*.json"))
-	ts.Check(err)
-	slices.Sort(logs)
 	if args[1] == "off" {
+		logs := logsOf(ts, args[0])
 		ts.Check(os.Remove(logs[len(logs)-1]))
 		return
 	}
+	raise(ts, args[0], func(protocol map[string]any) {
+		features, _ := protocol["writerFeatures"].([]any)
+		protocol["writerFeatures"], protocol["minWriterVersion"] = append(features, args[1]), 7
+		if len(args) == 3 {
+			features, _ := protocol["readerFeatures"].([]any)
+			protocol["readerFeatures"], protocol["minReaderVersion"] = append(features, args[1]), 3
+		}
+	})
+}
+
+// protocol raises the versions of a table's protocol by a commit of its own:
+// protocol TABLE READER WRITER.
+func protocol(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: protocol TABLE READER WRITER")
+	}
+	reader, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	writer, err := strconv.Atoi(args[2])
+	ts.Check(err)
+	raise(ts, args[0], func(protocol map[string]any) {
+		protocol["minReaderVersion"], protocol["minWriterVersion"] = reader, writer
+	})
+}
+
+// logsOf are the commits of a table, oldest first.
+func logsOf(ts *testscript.TestScript, table string) []string {
+	logs, err := filepath.Glob(filepath.Join(tableFolder(ts, table), "_delta_log", "*.json"))
+	ts.Check(err)
+	slices.Sort(logs)
+	return logs
+}
+
+// raise commits a changed protocol.
+func raise(ts *testscript.TestScript, table string, change func(map[string]any)) {
+	logs := logsOf(ts, table)
 	var protocol map[string]any
 	for _, log := range logs {
 		text, err := os.ReadFile(log)
@@ -225,14 +260,9 @@ func feature(ts *testscript.TestScript, neg bool, args []string) {
 			}
 		}
 	}
-	features, _ := protocol["writerFeatures"].([]any)
-	protocol["writerFeatures"], protocol["minWriterVersion"] = append(features, args[1]), 7
-	if len(args) == 3 {
-		features, _ := protocol["readerFeatures"].([]any)
-		protocol["readerFeatures"], protocol["minReaderVersion"] = append(features, args[1]), 3
-	}
+	change(protocol)
 	line, err := json.Marshal(map[string]any{"protocol": protocol})
 	ts.Check(err)
 	name := fmt.Sprintf("%020d.json", len(logs))
-	ts.Check(os.WriteFile(filepath.Join(tableFolder(ts, args[0]), "_delta_log", name), append(line, '\n'), 0o644))
+	ts.Check(os.WriteFile(filepath.Join(tableFolder(ts, table), "_delta_log", name), append(line, '\n'), 0o644))
 }

@@ -27,6 +27,8 @@ import (
 //	compare TABLE SOURCE         the rows of a lake table are those of the source table
 //	damage TABLE KEY COLUMN TEXT changes one value of one row behind the program's back
 //	feature TABLE NAME           makes the table demand a writer feature that nobody knows
+//	protocol TABLE READER WRITER raises the versions of its protocol; feature TABLE off takes that back, too
+//	full-disk FILE               puts a sink plugin there whose disk is full where the file "full" says
 //	edit FILE OLD NEW            replaces text in a file, which must hold it
 //	sort FILE                    the lines of a file, or of stdout, in order, to stdout
 //
@@ -53,6 +55,8 @@ func TestScripts(t *testing.T) {
 			"compare":     compare,
 			"damage":      damage,
 			"feature":     feature,
+			"protocol":    protocol,
+			"full-disk":   fullDiskPlugin,
 			"edit":        edit,
 			"sort":        sortLines,
 			"smalldisk":   smallDisk,
@@ -131,6 +135,17 @@ func smallDisk(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.MkdirAll(dir, 0o755))
 	ts.Check(mount(dir, args[1]))
 	ts.Defer(func() { _ = exec.Command("umount", "-l", dir).Run() })
+}
+
+// fullDiskPlugin puts the test binary, which is a plugin under that name, into
+// the script's folder: full-disk FILE.
+func fullDiskPlugin(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 || filepath.Base(args[0]) != fullDiskSink {
+		ts.Fatalf("usage: full-disk %s", fullDiskSink)
+	}
+	own, err := os.Executable()
+	ts.Check(err)
+	ts.Check(os.Symlink(own, ts.MkAbs(args[0])))
 }
 
 // edit replaces text in a file: edit FILE OLD NEW. \n stands for a line end.

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -80,7 +81,7 @@ const (
 //	restore                sets the log back to the mark, as restoring an older backup in place does
 //	replace                another database behind the same URL
 //	login NAME             a login without rights, which SHOP_MSSQL_URL then uses
-//	grant NAME OBJECT      SELECT for a login
+//	grant NAME OBJECT [COLUMN...]  SELECT for a login, of some columns only when they are named
 //	revoke NAME OBJECT
 //	fault MATCH NUMBER TIMES MESSAGE   answers statements that hold MATCH with an error
 //	drop MATCH TIMES       cuts the connection of statements that hold MATCH
@@ -113,8 +114,11 @@ var simCommands = map[string]struct {
 		ts.Setenv("SHOP_MSSQL_URL", s.server.UserDSN(args[0], "Reader1!", simDatabase))
 		return nil
 	}},
-	"grant": {2, func(_ *testscript.TestScript, s *simulated, args []string) error {
-		s.server.Login(args[0]).Grant(simDatabase, args[1])
+	"grant": {-1, func(_ *testscript.TestScript, s *simulated, args []string) error {
+		if len(args) < 2 {
+			return errors.New("usage: sim grant NAME OBJECT [COLUMN...]")
+		}
+		s.server.Login(args[0]).Grant(simDatabase, args[1], args[2:]...)
 		return nil
 	}},
 	"revoke": {2, func(_ *testscript.TestScript, s *simulated, args []string) error {

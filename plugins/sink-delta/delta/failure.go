@@ -24,9 +24,26 @@ func (s *session) failed(ref plugin.TableRef, doing string, err error) error {
 		return err
 	}
 	kind, code, detail := classify(err)
-	d := diag.Errorf(kind, code, detail, "%s table %s in %s: %v", capital(doing), ref.Name, s.settings.root, err)
+	summary := fmt.Sprintf("%s table %s in %s: %v", capital(doing), ref.Name, s.settings.root, err)
+	if code == codeDiskFull {
+		summary = fmt.Sprintf("No room for table %s in %s: %s", ref.Name, s.settings.root, disk(err))
+	}
+	d := diag.Errorf(kind, code, detail, "%s", summary)
 	d.Data = map[string]string{"table": ref.Name}
 	return d.Err()
+}
+
+// codeDiskFull is told by where the room is missing, not by all that was under
+// way.
+const codeDiskFull = "delta.disk_full"
+
+// disk is what the system said of which file.
+func disk(err error) error {
+	var said *fs.PathError
+	if errors.As(err, &said) {
+		return fmt.Errorf("%s: %w", said.Path, said.Err)
+	}
+	return err
 }
 
 func classify(err error) (kind diag.Kind, code, detail string) {
@@ -38,11 +55,11 @@ func classify(err error) (kind diag.Kind, code, detail string) {
 	case errors.Is(err, deltatable.ErrReplaced):
 		return diag.KindStale, "delta.replaced", "Make a new plan: the table was dropped and made again."
 	case errors.Is(err, deltalog.ErrUnsupported), errors.Is(err, deltatable.ErrPartitioned):
-		return diag.KindUnsupported, "delta.unsupported", "Another engine gave the table a feature that this release does not write. Use another table, or remove the feature there."
+		return diag.KindUnsupported, "delta.unsupported", "Another program raised what the table demands. Use a newer pipectl that knows it, take it back with the program that raised it, or give the block another target."
 	case errors.Is(err, deltalog.ErrAppendOnly):
 		return diag.KindUnsupported, "delta.append_only", "Remove the table property delta.appendOnly, or leave the table to appends."
 	case errors.Is(err, deltatable.ErrSchema):
-		return diag.KindSchemaChanged, "delta.schema", "Change the table, or write a new one. A column that the table may widen needs its property delta.enableTypeWidening."
+		return diag.KindSchemaChanged, "delta.schema", "Give the block, and what follows it, another target: those tables are then built with the new type. A type that only widens is taken by a table with the property delta.enableTypeWidening."
 	case errors.Is(err, deltatable.ErrDuplicateKey):
 		return diag.KindConfiguration, "delta.duplicate_key", "The key columns do not identify a row. Name others in the table block."
 	case errors.Is(err, deltalog.ErrVersionNotFound):
@@ -50,7 +67,7 @@ func classify(err error) (kind diag.Kind, code, detail string) {
 	case errors.Is(err, deltalog.ErrCorrupt):
 		return diag.KindInternal, "delta.corrupt", "The table's log is damaged. Restore the file that the message names, or read an older version."
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return diag.KindUnavailable, "delta.disk_full", "Nothing of this write is in the table. Make room, then run again."
+		return diag.KindUnavailable, codeDiskFull, "Make room, then run again: it goes on from what is there, and nothing was written in part."
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return diag.KindPermission, "delta.not_writable", "Give the user that runs pipectl the right to read and write the lake's folder."
 	case errors.Is(err, fs.ErrNotExist):

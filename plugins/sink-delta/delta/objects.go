@@ -75,9 +75,14 @@ func (s *session) object(key, doing string, err error) error {
 		return err
 	}
 	kind, code, detail := classify(err)
-	if kind == diag.KindInternal {
+	switch {
+	case code == codeDiskFull:
+		return diag.Errorf(kind, code, detail, "No room for %s in %s: %s", key, s.settings.root, disk(err)).Err()
+	case errors.Is(err, store.ErrNotFolder):
+		return diag.Errorf(diag.KindUnavailable, "delta.object", "Move that file away, or give the sink another root.", "%s %s in %s: %v", capital(doing), key, s.settings.root, err).Err()
+	case kind == diag.KindInternal:
 		kind, code = diag.KindUnavailable, "delta.object"
-		detail = "Check the lake's folder."
+		detail = "Check that the lake's folder is there, and whole."
 	}
 	return diag.Errorf(kind, code, detail, "%s %s in %s: %v", capital(doing), key, s.settings.root, err).Err()
 }

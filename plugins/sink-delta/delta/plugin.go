@@ -26,8 +26,14 @@ type Plugin struct {
 
 var _ plugin.Plugin = (*Plugin)(nil)
 
-// New returns the plugin; version is the release it is built with.
-func New(version string) *Plugin { return &Plugin{version: version, schemes: store.LocalSchemes()} }
+// New returns the plugin over local folders; version is the release it is
+// built with.
+func New(version string) *Plugin { return NewOver(version, store.LocalSchemes()) }
+
+// NewOver returns the plugin over the kinds of storage that a binary carries.
+func NewOver(version string, schemes store.Schemes) *Plugin {
+	return &Plugin{version: version, schemes: schemes}
+}
 
 // Describe names the component and its settings.
 func (p *Plugin) Describe(context.Context) (plugin.Description, error) {

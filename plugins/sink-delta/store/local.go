@@ -221,7 +221,7 @@ func makeDir(dir string) error {
 			if st, serr := os.Stat(dir); serr == nil && st.IsDir() {
 				return nil
 			}
-			return fmt.Errorf("%q is a file where a folder is needed", dir)
+			return fmt.Errorf("%w: %s", ErrNotFolder, dir)
 		}
 		return err
 	}

@@ -38,6 +38,8 @@ var (
 	ErrPermission = fs.ErrPermission
 	// ErrNoSpace says that the disk or the quota is full.
 	ErrNoSpace = errors.New("no space left")
+	// ErrNotFolder says that a file stands where a folder is needed.
+	ErrNotFolder = errors.New("a file stands where a folder is needed")
 	// ErrUnsupported says that the place cannot keep a promise of Store, for
 	// example a file system without any atomic create. Repeating does not help.
 	ErrUnsupported = errors.New("not supported by this storage")
@@ -59,7 +61,7 @@ type Info struct {
 // Store is one place that holds objects. Implementations are safe for
 // concurrent use. Every error but ErrNotExist and ErrExist of the calls below
 // leaves open whether a write took place, unless it wraps ErrPermission,
-// ErrNoSpace, ErrUnsupported or ErrInvalidPath.
+// ErrNoSpace, ErrUnsupported, ErrNotFolder or ErrInvalidPath.
 type Store interface {
 	// Get returns the whole object. The caller owns the bytes.
 	Get(ctx context.Context, path string) ([]byte, error)
@@ -105,7 +107,7 @@ func CheckPath(path string) error {
 // again: a caller that retries stops at it.
 func Permanent(err error) bool {
 	return errors.Is(err, ErrPermission) || errors.Is(err, ErrNoSpace) ||
-		errors.Is(err, ErrUnsupported) || errors.Is(err, ErrInvalidPath)
+		errors.Is(err, ErrUnsupported) || errors.Is(err, ErrInvalidPath) || errors.Is(err, ErrNotFolder)
 }
 
 // pathError says which call on which path failed and why.

@@ -7,6 +7,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssql/lsn"
 )
 
 // appendFunc appends one value that is not NULL to its column's builder.
@@ -202,6 +204,20 @@ func appendBytes(b *array.BinaryBuilder, from string) appendFunc {
 			return errKind(v, from)
 		}
 		b.Append(x)
+		return nil
+	}
+}
+
+// appendLSN makes the text of an LSN.
+func appendLSN(b *array.StringBuilder) appendFunc {
+	scratch := make([]byte, 0, lsn.TextLen)
+	return func(v driver.Value) error {
+		x, _ := v.([]byte)
+		l, err := lsn.FromBytes(x)
+		if err != nil {
+			return err
+		}
+		b.BinaryBuilder.Append(l.AppendText(scratch[:0]))
 		return nil
 	}
 }

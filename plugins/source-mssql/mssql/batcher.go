@@ -123,8 +123,22 @@ func (b *batcher) flush() error {
 	if err := b.w.Write(batch); err != nil {
 		return err
 	}
-	b.builder.Reserve(n)
+	b.reserve(n, batch)
 	return nil
+}
+
+// reserve makes room for a batch like the last one, so that buffers do not grow
+// and move while it is filled; a single large row sets no example.
+func (b *batcher) reserve(n int, last arrow.RecordBatch) {
+	b.builder.Reserve(n)
+	for i := range b.columns {
+		switch builder := b.columns[i].builder.(type) {
+		case *array.StringBuilder:
+			builder.ReserveData(min(len(last.Column(i).(*array.String).ValueBytes()), batchBytes))
+		case *array.BinaryBuilder:
+			builder.ReserveData(min(len(last.Column(i).(*array.Binary).ValueBytes()), batchBytes))
+		}
+	}
 }
 
 // recordSize is how many bytes of buffers a batch of flat columns uses.

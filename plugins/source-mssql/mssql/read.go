@@ -1,6 +1,7 @@
 package mssql
 
 import (
+	"bytes"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -214,13 +215,17 @@ func (r *rangeRead) rows(ctx context.Context, c *conn, b *batcher, times rangeCl
 // cursor carries the metadata columns of change rows.
 type cursor struct {
 	tally
-	b      *batcher
-	times  rangeClock
-	local  int
-	utc    int
-	off3   int
-	op     int
-	commit *array.TimestampBuilder
+	// start is the LSN of the row in hand and startText its text, which rows of
+	// one commit share.
+	start     []byte
+	startText string
+	b         *batcher
+	times     rangeClock
+	local     int
+	utc       int
+	off3      int
+	op        int
+	commit    *array.TimestampBuilder
 	// micros is the commit time of the row in hand.
 	micros int64
 }
@@ -243,7 +248,7 @@ func (r *rangeRead) bind(result driver.Rows, b *batcher, read []rangeColumn, wan
 	meta := []struct {
 		name string
 		typ  outType
-	}{{plugin.ColumnStartLSN, outType{kind: kindString}}, {plugin.ColumnSeqval, outType{kind: kindString}}, {plugin.ColumnOperation, outType{kind: kindInt32}}}
+	}{{plugin.ColumnOperation, outType{kind: kindInt32}}}
 	if r.spec.CommandID {
 		meta = append(meta, struct {
 			name string
@@ -255,6 +260,11 @@ func (r *rangeRead) bind(result driver.Rows, b *batcher, read []rangeColumn, wan
 			return nil, err
 		}
 	}
+	start, seqval := wanted[plugin.ColumnStartLSN], wanted[plugin.ColumnSeqval]
+	starts := b.builder.Field(start).(*array.StringBuilder)
+	b.columns[start].always = func() { starts.Append(cur.startText) }
+	b.columns[seqval].source, b.columns[seqval].append = at[plugin.ColumnSeqval], appendLSN(b.builder.Field(seqval).(*array.StringBuilder))
+	b.fixed += 2 * lsn.TextLen
 	commit := wanted[plugin.ColumnCommitTS]
 	cur.commit = b.builder.Field(commit).(*array.TimestampBuilder)
 	b.columns[commit].always = func() { cur.commit.Append(arrow.Timestamp(cur.micros)) }
@@ -273,6 +283,14 @@ func (r *rangeRead) bind(result driver.Rows, b *batcher, read []rangeColumn, wan
 
 // add appends one change row.
 func (cur *cursor) add(values []driver.Value) error {
+	start, _ := values[0].([]byte)
+	if !bytes.Equal(start, cur.start) || cur.rows == 0 {
+		l, err := lsn.FromBytes(start)
+		if err != nil {
+			return fmt.Errorf("a change row: %w", err)
+		}
+		cur.start, cur.startText = start, l.String()
+	}
 	if err := cur.convert(values); err != nil {
 		return err
 	}
@@ -280,19 +298,15 @@ func (cur *cursor) add(values []driver.Value) error {
 	if op < 1 || op > 4 {
 		return fmt.Errorf("a change row has the operation %d", op)
 	}
-	start, _ := values[0].(string)
-	if len(start) != lsn.TextLen {
-		return fmt.Errorf("a change row has the LSN %q", start)
-	}
 	if err := cur.b.add(values); err != nil {
 		return diag.Errorf(diag.KindSchemaChanged, codeValue, "Nothing of the range is used. Choose a type that holds it with columns = { NAME = { as = \"string\" } }, or start again if the column's type changed.",
-			"A change at %s cannot be read: %s", start, err).Err()
+			"A change at %s cannot be read: %s", cur.startText, err).Err()
 	}
 	if cur.rows == 0 {
-		cur.least = plugin.Position{Text: start, CommitMicros: cur.micros, HasCommit: true}
+		cur.least = plugin.Position{Text: cur.startText, CommitMicros: cur.micros, HasCommit: true}
 	}
-	if start != cur.greatest.Text {
-		cur.greatest = plugin.Position{Text: start, CommitMicros: cur.micros, HasCommit: true}
+	if cur.startText != cur.greatest.Text {
+		cur.greatest = plugin.Position{Text: cur.startText, CommitMicros: cur.micros, HasCommit: true}
 	}
 	cur.rows++
 	cur.byOperation[op]++
@@ -314,12 +328,7 @@ func (cur *cursor) convert(values []driver.Value) error {
 		return nil // no zone, no rows
 	}
 	if len(cur.times.drops) > 0 {
-		text, _ := values[0].(string)
-		l, err := lsn.Parse(text)
-		if err != nil {
-			return err
-		}
-		if off3, ok := values[cur.off3].(int64); ok && second(cur.times.drops, l, cur.micros) {
+		if off3, ok := values[cur.off3].(int64); ok && second(cur.times.drops, lsn.LSN(cur.start), cur.micros) {
 			cur.micros -= minutes(off3)
 			return nil
 		}

@@ -26,7 +26,7 @@ const (
 	colOffset3 = "_commit_off_3"
 )
 
-// Query is the statement. It answers _start_lsn, _seqval (text), _operation,
+// Query is the statement. It answers _start_lsn, _seqval (binary(10)), _operation,
 // _command_id (perhaps), _commit_local (datetime, the server's clock), with a
 // zone _commit_utc and _commit_off_3, then the columns. The order is that of
 // changes; __$seqval alone is none (Microsoft: cdc.<capture_instance>_CT).
@@ -44,7 +44,7 @@ func (c Changes) Query() (Query, error) {
 		return Query{}, err
 	}
 	var b strings.Builder
-	b.WriteString("SELECT " + hex("c.[__$start_lsn]") + " AS " + colStart + ", " + hex("c.[__$seqval]") + " AS " + colSeqval +
+	b.WriteString("SELECT c.[__$start_lsn] AS " + colStart + ", c.[__$seqval] AS " + colSeqval +
 		", c.[__$operation] AS " + colOp)
 	order := "c.[__$start_lsn], "
 	if c.CommandID {

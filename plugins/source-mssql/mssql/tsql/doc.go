@@ -6,7 +6,8 @@
 //
 //   - Parameters are text (nvarchar) and converted on the server, so that a
 //     statement means the same with every driver.
-//   - LSNs cross as hexadecimal text in both ways, CONVERT style 1.
+//   - LSNs cross as hexadecimal text in both ways, CONVERT style 1; only those
+//     of change rows, of which there are millions, come as they are.
 //   - What must stand in the text itself (names, types, collations, zones,
 //     integers) passes a strict validator first. A function that would inline
 //     something unfit returns an error, never a statement.
