@@ -301,7 +301,7 @@ func TestLocalErrorsHaveTheirKind(t *testing.T) {
 	if _, err := l.Get(t.Context(), "a/b"); !errors.Is(err, ErrNotExist) {
 		t.Errorf("below a file: %v", err)
 	}
-	if err := l.Put(t.Context(), "a/b", nil); err == nil || !strings.Contains(err.Error(), "a file where a folder is needed") {
+	if err := l.Put(t.Context(), "a/b", nil); !errors.Is(err, ErrNotFolder) {
 		t.Errorf("below a file: %v", err)
 	}
 }
