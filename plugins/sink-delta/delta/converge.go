@@ -62,6 +62,20 @@ func compare(snap *deltatable.Snapshot, spec plugin.TableSpec) difference {
 	return d
 }
 
+// fits refuses a table of another program, which shows none of the properties
+// that converge, when rows of the spec could not be written into it: it would
+// be changed first, and for nothing. A table of ours may have columns that the
+// source has changed since; what still fits is written, so its writes find out.
+func (s *session) fits(snap *deltatable.Snapshot, spec plugin.TableSpec) error {
+	properties := snap.Log().Properties()
+	for name := range properties {
+		if slices.ContainsFunc(spec.Converge, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
+			return nil
+		}
+	}
+	return s.failed(spec.Table, "taking over", snap.Fits(spec.Schema))
+}
+
 // PlanTable compares a table with its spec.
 func (s *session) PlanTable(ctx context.Context, spec plugin.TableSpec) (plugin.TablePlan, error) {
 	snap, err := s.snapshot(ctx, spec.Table, -1)
@@ -75,6 +89,9 @@ func (s *session) PlanTable(ctx context.Context, spec plugin.TableSpec) (plugin.
 		return plugin.TablePlan{Action: plugin.TableCreate, Version: -1}, nil
 	}
 	plan := plugin.TablePlan{Action: plugin.TableNone, ID: snap.Log().Metadata().ID, Version: snap.Version()}
+	if err := s.fits(snap, spec); err != nil {
+		return plugin.TablePlan{}, err
+	}
 	if d := compare(snap, spec); !d.empty() {
 		plan.Action, plan.Changes = plugin.TableAlter, d.lines
 	}
@@ -149,6 +166,9 @@ func (s *session) alter(ctx context.Context, snap *deltatable.Snapshot, spec plu
 	d := compare(snap, spec)
 	if d.empty() {
 		return result, nil
+	}
+	if err := s.fits(snap, spec); err != nil {
+		return result, err
 	}
 	version, changed, err := snap.Alter(ctx, d.changes)
 	if err != nil {

@@ -41,6 +41,13 @@ func newWriteTarget(s *Snapshot, spec WriteSpec) (*writeTarget, error) {
 	return t, t.bind(s, schema, spec.Schema, nil)
 }
 
+// Fits reports, by an ErrSchema, that rows of the schema could never be
+// appended: a column has a type here that theirs cannot become. Columns that
+// the table lacks are no obstacle.
+func (s *Snapshot) Fits(rows *arrow.Schema) error {
+	return new(writeTarget).evolve(s, rows)
+}
+
 // bind prepares for rows of the schema from, written into a table of the schema
 // to. Columns of from in ignore are passed over.
 func (t *writeTarget) bind(s *Snapshot, to *deltalog.Struct, from *arrow.Schema, ignore []string) error {

@@ -254,7 +254,7 @@ func (w *workspace) record(ctx context.Context, lakes map[addr.Address]*planner.
 			continue // nothing was applied here yet
 		}
 		if err := lake.State.PutRun(context.WithoutCancel(ctx), entry); err != nil {
-			w.env.Streams.Diagnostics(diag.List{diag.Warningf("run.history", "", "The run could not be recorded in %s: %v", lake.State.Place(), err)}, nil)
+			w.env.Streams.Diagnostics(diag.List{diag.Warningf("run.history", "", "The run could not be recorded in %s: %s", lake.State.Place(), diag.FromError(err)[0].Summary)}, nil)
 		}
 	}
 }

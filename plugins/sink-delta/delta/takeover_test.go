@@ -1,0 +1,57 @@
+package delta_test
+
+import (
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/plugins/sink-delta/delta"
+)
+
+// A table of another program is looked at before it is changed: whether the
+// rows that are to go into it could.
+func TestATableOfAnotherProgramMustFit(t *testing.T) {
+	t.Parallel()
+	ref := plugin.TableRef{Name: "bronze.orders"}
+	text := arrow.NewSchema([]arrow.Field{{Name: "order_id", Type: arrow.BinaryTypes.String, Nullable: true}}, nil)
+	number := arrow.NewSchema([]arrow.Field{
+		{Name: "order_id", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, {Name: "note", Type: arrow.BinaryTypes.String, Nullable: true},
+	}, nil)
+	own := map[string]string{"pipectl.owner": "shop/1"}
+	for name, c := range map[string]struct {
+		had  map[string]string
+		fits bool
+	}{
+		"another program's": {nil, false},
+		"ours":              {own, true}, // what no longer fits is found by the write
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := delta.New("test")
+			description, err := p.Describe(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			body := description.Components[0].Connection.EmptyValue().AsValueMap()
+			body["root"] = cty.StringVal(t.TempDir())
+			s, err := p.OpenTables(t.Context(), plugin.OpenRequest{Component: "delta", Config: cty.ObjectVal(body)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.ApplyTable(t.Context(), plugin.ApplyTableRequest{Spec: plugin.TableSpec{Table: ref, Schema: text, Properties: c.had}}); err != nil {
+				t.Fatal(err)
+			}
+			spec := plugin.TableSpec{Table: ref, Schema: number, Properties: own, Converge: []string{"pipectl."}}
+			_, planned := s.PlanTable(t.Context(), spec)
+			_, applied := s.ApplyTable(t.Context(), plugin.ApplyTableRequest{Spec: spec})
+			for what, err := range map[string]error{"plan": planned, "apply": applied} {
+				if c.fits && err != nil || !c.fits && !diag.Is(err, diag.KindSchemaChanged) {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+		})
+	}
+}
