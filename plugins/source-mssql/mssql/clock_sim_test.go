@@ -170,8 +170,9 @@ func TestAnOldServersClockIsAGuess(t *testing.T) {
 	t.Run("a zone that the server does not know", func(t *testing.T) {
 		s := openWith(t, newPlugin(nil, log), own.DSN("shop"), written{"source_time_zone": str("Middle Earth Standard Time")})
 		_, err := s.Latest(ctx, plugin.LatestRequest{Table: tab, After: from})
-		if err == nil || diag.KindOf(err) == "" {
-			t.Errorf("got %v", err)
+		list := diag.FromError(err)
+		if len(list) != 1 || list[0].Kind != diag.KindConfiguration || list[0].Path.String() != "source_time_zone" || list[0].Summary != `The server knows no time zone "Middle Earth Standard Time"` {
+			t.Errorf("got %+v", list)
 		}
 	})
 }

@@ -145,18 +145,12 @@ func parseConnection(value cty.Value) (connection, diag.List) {
 		}
 		c.locking.Isolation = level
 	}
-	if b.given(argZone) && b.text(argZone) != "" {
-		zone := b.text(argZone)
-		switch {
-		case strings.EqualFold(zone, "auto"):
-		case strings.EqualFold(zone, "UTC"):
-			c.zone = "UTC"
-		default:
-			if err := tsql.CheckZone(zone); err != nil {
-				list = append(list, configError(argZone, "SELECT name FROM sys.time_zone_info lists the zones that a server knows.", "%s", err))
-			}
-			c.zone = zone
+	if b.given(argZone) {
+		zone, problem := parseZone(b.text(argZone))
+		if problem != nil {
+			list = append(list, *problem)
 		}
+		c.zone = zone
 	}
 	if list.HasErrors() || b.unknown() {
 		return c, list

@@ -56,6 +56,7 @@ const (
 	errDeadlock        = 1205
 	errLockTimeout     = 1222
 	errNoSnapshot      = 3952
+	errUnknownZone     = 9820
 	errCannotOpenDB    = 4060
 	errCDCNotEnabled   = 22901
 	errCDCObjectDenied = 22981
@@ -136,6 +137,8 @@ func (c connection) diagnose(err error) error {
 		return fail(diag.KindTransient, codeLockTimeout, "A writer holds locks for longer than lock_timeout; raise it, or read with isolation = \"snapshot\". The server says: "+said, "A read of the source table waited too long for a lock")
 	case number == errNoSnapshot:
 		return withPath(fail(diag.KindConfiguration, codeIsolation, "A DBA allows it with ALTER DATABASE ... SET ALLOW_SNAPSHOT_ISOLATION ON; else set isolation = \"read_committed\".", "The database %s does not allow snapshot isolation", c.driver.Database), argIsolation)
+	case number == errUnknownZone && c.zone != "auto":
+		return c.unknownZone(said)
 	case number == errSelectDenied || number == errColumnDenied:
 		return fail(diag.KindPermission, codeSourceGrant, "Grant SELECT on it to the login. The server says: "+said, "The login may not read an object that is needed")
 	case number == errInvalidObject:
