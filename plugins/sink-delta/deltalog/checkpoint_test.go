@@ -160,7 +160,7 @@ func TestReplayCheckpointReplay(t *testing.T) {
 		ctx := t.Context()
 		st := store.NewMemory(nil)
 		interval := rapid.IntRange(2, 9).Draw(r, "interval")
-		props := map[string]string{PropDeletionVectors: "true", PropCheckpointInterval: fmt.Sprint(interval)}
+		props := map[string]string{PropDeletionVectors: "true", PropCheckpointInterval: fmt.Sprint(interval), propCodec: plain}
 		if rapid.Bool().Draw(r, "times") {
 			props[PropInCommitTimestamps] = "true"
 		}
@@ -272,7 +272,7 @@ func randomAction(r *rapid.T, tx *Transaction, name string, model map[string]str
 func TestKilledAtEveryCall(t *testing.T) {
 	t.Parallel()
 	base := store.NewMemory(nil)
-	seed := mustCreate(t, base, CreateSpec{Properties: map[string]string{PropCheckpointInterval: "2"}})
+	seed := mustCreate(t, base, CreateSpec{Properties: map[string]string{PropCheckpointInterval: "2", propCodec: plain}})
 	tx := seed.Begin(mustSnapshot(t, seed))
 	tx.AddFile(testFile("a", 1, 9))
 	mustCommit(t, tx)

@@ -3,6 +3,7 @@ package deltatable_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -46,10 +47,16 @@ func crashCases() []crashCase {
 }
 
 // crashBase is a table of four rows in two files, one commit before its
-// checkpoint, so that the write under test writes one too.
+// checkpoint, so that the write under test writes one too. The checkpoint is
+// not compressed: encoders of zstd would take most of the time.
 func crashBase(t *testing.T, properties map[string]string) (*store.Memory, []string) {
 	t.Helper()
 	st := memoryStore()
+	properties = maps.Clone(properties)
+	if properties == nil {
+		properties = map[string]string{}
+	}
+	properties["delta.parquet.compression.codec"] = "uncompressed"
 	table := mustCreate(t, st, crashSchema, properties, options(memory.DefaultAllocator))
 	app := deltatable.WriteSpec{Mode: deltatable.Append, Schema: crashSchema}
 	mustWrite(t, memory.DefaultAllocator, table, app, []row{{int64(1), int64(1), "one"}, {int64(2), int64(1), "two"}})
