@@ -209,24 +209,3 @@ func OpenChunked(all []SnapshotRow, appID string) (open *SnapshotRow, complete b
 	}
 	return open, open.complete(all, func(id string) bool { return Family(appID, id) })
 }
-
-// WroteAfter reports whether facts hold a batch of the sink id above the number
-// that wrote rows.
-func (l *Ledger) WroteAfter(ctx context.Context, sinkID string, number int64) (bool, error) {
-	found := false
-	above := func(column string, n int64) plugin.Term {
-		return plugin.Term{Column: column, Op: plugin.OpGT, Literals: []plugin.Literal{{Type: plugin.LiteralInt, Int: n}}}
-	}
-	filter := where(equal("app_id", sinkID), above("batch_id", number), above("rows", 0))
-	err := l.scan(ctx, l.facts, []string{"app_id", "batch_id", "rows", "event"}, filter, func(b batch) error {
-		for i := range b.rows() {
-			id, n := b.int64("batch_id", i), b.int64("rows", i)
-			if b.text("app_id", i) == sinkID && b.text("event", i) == "" && id != nil && *id > number && n != nil && *n > 0 {
-				found = true
-				return errEnough
-			}
-		}
-		return nil
-	})
-	return found, err
-}

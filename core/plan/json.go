@@ -59,6 +59,7 @@ type jsonStep struct {
 	After       []string         `json:"after"`
 	Blocked     string           `json:"blocked_by,omitempty"`
 	Pending     bool             `json:"pending"`
+	Decision    bool             `json:"decision"`
 	Accepted    bool             `json:"accepted"`
 	NotAccepted string           `json:"not_accepted_because,omitempty"`
 	Digest      string           `json:"digest"`
@@ -105,7 +106,7 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 	for _, s := range p.Steps {
 		step := jsonStep{
 			Address: s.Address.String(), Kind: string(s.Kind), Reason: s.Reason, Detail: filled(s.Detail), After: []string{},
-			Blocked: s.Blocked.String(), Pending: s.Pending, Accepted: s.Accepted, NotAccepted: s.NotAccepted, Digest: s.Digest, Diagnostics: Diagnostics(s.Diagnostics),
+			Blocked: s.Blocked.String(), Pending: s.Pending, Decision: s.Decision, Accepted: s.Accepted, NotAccepted: s.NotAccepted, Digest: s.Digest, Diagnostics: Diagnostics(s.Diagnostics),
 		}
 		for _, a := range s.After {
 			step.After = append(step.After, a.String())

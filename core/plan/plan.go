@@ -6,6 +6,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plugin"
@@ -108,6 +110,9 @@ type Step struct {
 	Blocked addr.Address
 	// Pending tells that data waits; a plan with pending data is no change.
 	Pending bool
+	// Decision tells that a person may have to decide before the work goes on; a
+	// warning says what.
+	Decision bool
 	// Digest identifies what was declared; Accepted tells whether apply has
 	// accepted it, and NotAccepted why not.
 	Digest      string
@@ -143,7 +148,12 @@ func (p *Plan) Changed() bool {
 			return true
 		}
 	}
-	return len(p.Removed) > 0
+	return len(p.Removed) > 0 || p.Undecided()
+}
+
+// Undecided reports whether a decision of a person may be pending.
+func (p *Plan) Undecided() bool {
+	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Decision })
 }
 
 // Errors returns the errors of the plan and of all its steps. What spoils

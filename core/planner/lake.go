@@ -137,11 +137,12 @@ func (l *Lake) checkOwner(cfg *model.Config, have plugin.TableState, owner addr.
 		return "take over: the table has no owner", nil
 	}
 	name, _, _ := strings.Cut(current, "/")
-	hint := "Two writers of one table spoil it. If the other no longer writes it, run: pipectl apply -take-over " + owner.String()
+	handOver := "take its state along (copy its folder to " + l.State.Place() + ", in place of what is there), then run: pipectl apply -take-over " + owner.String()
 	if name == cfg.Name {
-		return "", diag.Errorf(diag.KindStale, "table.other_owner", hint,
+		return "", diag.Errorf(diag.KindStale, "table.other_owner", "If this is the configuration that has written it, its state was lost or moved: restore it. If it is another one that no longer writes it, "+handOver,
 			"Table %s is written by a configuration %q with another state (%s; here it is %s)", have.Table.Name, name, current, want).Err()
 	}
+	hint := "Two writers of one table spoil it. If the other no longer writes it, " + handOver
 	return "", diag.Errorf(diag.KindStale, "table.other_owner", hint,
 		"Table %s is written by the configuration %q, and this one is %q", have.Table.Name, name, cfg.Name).Err()
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/ledger"
 	"github.com/pipectl/pipectl/core/model"
 	"github.com/pipectl/pipectl/core/plan"
 	"github.com/pipectl/pipectl/core/plugin"
@@ -155,7 +156,7 @@ func (p *planning) tablesOf(ctx context.Context, lake *Lake) (map[string]plugin.
 	for _, s := range p.Config.Streams {
 		if s.To == lake.Sink.Addr {
 			req.Tables = append(req.Tables, plugin.TableRef{Name: s.Target, Path: s.Path})
-			req.AppIDs = append(req.AppIDs, s.AppID)
+			req.AppIDs = append(req.AppIDs, s.AppID, ledger.FactsApp(s.AppID))
 		}
 	}
 	for _, s := range p.Config.Silvers {

@@ -83,15 +83,9 @@ func fail(s *plan.Step, origin model.Origin, err error) {
 
 // table plans one table of a step; it reports whether the table can be used.
 func (p *planning) table(ctx context.Context, lake *Lake, owner addr.Address, spec plugin.TableSpec, captured int, key []string) error {
-	have := p.tables[lake.Sink.Addr][spec.Table.Name]
-	var takeOver string
-	if !slices.ContainsFunc(p.TakeOver, func(t addr.Address) bool { return matches(t, owner) }) {
-		var err error
-		if takeOver, err = lake.checkOwner(p.Config, have, owner); err != nil {
-			return err
-		}
-	} else if have.Exists && have.Properties[ownerProperty] != lake.Owner(p.Config) {
-		takeOver = "take over from " + have.Properties[ownerProperty]
+	takeOver, err := p.owner(lake, p.tables[lake.Sink.Addr][spec.Table.Name], owner)
+	if err != nil {
+		return err
 	}
 	spec = lake.Own(p.Config, spec)
 	diff, err := lake.Tables.PlanTable(ctx, spec)
@@ -113,6 +107,18 @@ func (p *planning) table(ctx context.Context, lake *Lake, owner addr.Address, sp
 	}
 	p.out.Tables = append(p.out.Tables, t)
 	return nil
+}
+
+// owner finds a table that another configuration writes; takeOver says whose
+// it was when this one may have it.
+func (p *planning) owner(lake *Lake, have plugin.TableState, a addr.Address) (takeOver string, err error) {
+	switch {
+	case !slices.ContainsFunc(p.TakeOver, func(t addr.Address) bool { return matches(t, a) }):
+		return lake.checkOwner(p.Config, have, a)
+	case have.Exists && have.Properties[ownerProperty] != lake.Owner(p.Config):
+		return "take over from " + have.Properties[ownerProperty], nil
+	}
+	return "", nil
 }
 
 // planLedgers plans facts and control of each lake in use.

@@ -10,7 +10,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/pipectl/pipectl/core/diag"
-	"github.com/pipectl/pipectl/core/ledger"
 	"github.com/pipectl/pipectl/core/model"
 	"github.com/pipectl/pipectl/core/plan"
 	"github.com/pipectl/pipectl/core/plugin"
@@ -65,7 +64,7 @@ func (p *planning) stream(ctx context.Context, lake *Lake, s *model.Stream, tabl
 	if err := p.unreadable[tableIn{s.To, s.Target}]; err != nil {
 		return err
 	}
-	if err := p.checkLog(lake, s); err != nil {
+	if err := p.checkBronze(ctx, lake, s); err != nil {
 		return err
 	}
 	spec, err := stream.BronzeSpec(plugin.TableRef{Name: s.Target, Path: s.Path}, info.Schema)
@@ -79,17 +78,6 @@ func (p *planning) stream(ctx context.Context, lake *Lake, s *model.Stream, tabl
 		}
 	}
 	return p.streamWork(ctx, lake, s, info, step)
-}
-
-// checkLog finds a table that holds batches of the stream's app id while the
-// stream has no log of them: the stream refuses to begin, so apply shall not
-// touch the table first.
-func (p *planning) checkLog(lake *Lake, s *model.Stream) error {
-	txn, ok := p.tables[lake.Sink.Addr][s.Target].Txns[s.AppID]
-	if p.logs[s.Addr].Newest >= 0 || !ok || txn < 0 {
-		return nil
-	}
-	return stream.CheckpointLost(s.Target, txn, s.AppID, lake.State.Place())
 }
 
 func (p *planning) streamWork(ctx context.Context, lake *Lake, s *model.Stream, info plugin.TableInfo, step *plan.Step) error {
@@ -106,8 +94,7 @@ func (p *planning) streamWork(ctx context.Context, lake *Lake, s *model.Stream, 
 				return err
 			}
 		}
-		p.describeChanges(s, info, log, step)
-		return nil
+		return p.describeChanges(ctx, s, info, log, step)
 	}
 	if s.Bootstrap != model.BootstrapFull {
 		from := s.StartingPosition
@@ -128,30 +115,12 @@ func (p *planning) streamWork(ctx context.Context, lake *Lake, s *model.Stream, 
 	}
 	if reused {
 		step.Kind, step.Reason, step.Pending = plan.Start, "a snapshot is in "+s.Target+" already", true
-		step.Detail = []string{"changes since that snapshot; those that a stream of another app_id wrote are then there twice"}
+		step.Detail = []string{"changes since that snapshot"}
 		return nil
 	}
 	step.Kind, step.Reason, step.Pending = plan.FullSnapshot, "it has no position yet", true
 	p.describeSnapshot(info, step)
 	return nil
-}
-
-// completedSnapshot reports whether facts record a snapshot of the target: the
-// table is then not read again.
-func (p *planning) completedSnapshot(ctx context.Context, lake *Lake, s *model.Stream) (bool, error) {
-	if !p.tables[lake.Sink.Addr][lake.Ledger.Facts().Name].Exists {
-		return false, nil
-	}
-	rows, err := lake.Ledger.Snapshots(ctx, s.Target)
-	if err != nil {
-		return false, err
-	}
-	for _, r := range rows {
-		if r.Event == ledger.EventBootstrap || r.Event == ledger.EventResnapshot {
-			return true, nil
-		}
-	}
-	return false, nil
 }
 
 func (p *planning) describeSnapshot(info plugin.TableInfo, step *plan.Step) {
@@ -193,10 +162,11 @@ func (p *planning) describeUnfinished(ctx context.Context, lake *Lake, s *model.
 
 // describeChanges says how much waits and how close the position is to being
 // purged; changes needed next that are purged already are an error.
-func (p *planning) describeChanges(s *model.Stream, info plugin.TableInfo, log state.Log, step *plan.Step) {
+func (p *planning) describeChanges(ctx context.Context, s *model.Stream, info plugin.TableInfo, log state.Log, step *plan.Step) error {
 	at := CommittedEnd(log)
+	interrupted := log.Committed < log.Newest
 	switch {
-	case log.Committed < log.Newest: // described already
+	case interrupted: // described already
 	case info.Pending > 0 && info.Pending >= p.PendingLimit:
 		step.Pending = true
 		step.Detail = append(step.Detail, grouped(p.PendingLimit)+"+ commits wait")
@@ -210,13 +180,10 @@ func (p *planning) describeChanges(s *model.Stream, info plugin.TableInfo, log s
 		}
 	}
 	// The position itself was read; what comes right after it must still exist.
-	if !info.Oldest.IsZero() && at.Text < info.Oldest.Text && info.Pending != 0 {
-		step.Diagnostics = append(step.Diagnostics, s.Origin.Locate(s.Addr, diag.List{{
-			Severity: diag.Warning, Code: "stream.position_purged",
-			Summary: fmt.Sprintf("Changes right after the position of %s may be gone: %s is below the oldest one kept, %s", s.Addr, at.Text, info.Oldest.Text),
-			Detail:  "The next run finds out and stops there rather than skip them.",
-		}})...)
+	if info.Oldest.IsZero() || at.Text >= info.Oldest.Text || info.Pending == 0 {
+		return nil
 	}
+	return p.checkLoss(ctx, s, info, at, interrupted, step)
 }
 
 func schemaText(schema *arrow.Schema) string {

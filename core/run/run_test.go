@@ -299,30 +299,6 @@ func (f flaky) Silver(context.Context, addr.Address) (plugin.Silver, error) {
 	return memory.Silver{}, nil
 }
 
-func TestTablesOfAnotherConfiguration(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, "orders")
-	w.commit(memory.Insert("orders", row(1, "a")))
-	w.mustExecute(true)
-	w.cfg.Name = "other"
-	p, lakes, s := w.plan()
-	stolen := p.Steps[0]
-	if !diag.Is(stolen.Diagnostics.Err(), diag.KindStale) || !strings.Contains(stolen.Diagnostics.Err().Error(), "-take-over stream.orders") {
-		t.Fatalf("%s: %v", stolen.Address, stolen.Diagnostics)
-	}
-	if p.Steps[1].Blocked != stolen.Address || len(p.Errors()) != 1 {
-		t.Fatalf("%+v", p.Steps[1])
-	}
-	p, err := planner.Make(context.Background(), planner.Request{Config: w.cfg, Plugins: s, Lakes: lakes, Now: w.now,
-		TakeOver: []addr.Address{p.Steps[0].Address, p.Steps[1].Address}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(p.Errors()) != 0 || p.Count(plugin.TableAlter) != 2 || !strings.Contains(fmt.Sprint(p.Tables), "take over from shop/") {
-		t.Fatalf("%v %+v", p.Errors(), p.Tables)
-	}
-}
-
 func TestADifferenceFailsAndUndecidedFailsClosed(t *testing.T) {
 	t.Parallel()
 	for outcome, code := range map[plugin.Outcome]string{plugin.Equal: "", plugin.Different: "check.different", plugin.Undecided: "check.undecided"} {

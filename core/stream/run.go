@@ -147,7 +147,7 @@ func txn(t plugin.TableState, appID string) int64 {
 	return -1
 }
 
-const newID = "Restore the stream's state, or give the stream a new app_id: a new checkpoint needs a new one."
+const newID = "Restore the stream's state. To load the table anew, give the stream, and what follows it, another target and a new app_id; with the app_id alone the table would hold changes twice."
 
 // CheckpointLost is the diagnostic of a table that holds batches of an app id
 // which the state knows nothing of.
@@ -180,7 +180,7 @@ func (s *stream) checkLog(ctx context.Context, log state.Log) error {
 			return err
 		}
 		if lost {
-			return diag.Errorf(diag.KindStale, "stream.rows_lost", "Was it dropped, replaced or put back to an older version? Restore it, or give the stream a new app_id and load the table anew.",
+			return diag.Errorf(diag.KindStale, "stream.rows_lost", "Was it dropped, replaced or put back to an older version? Restore it. To load the table anew, give the stream, and what follows it, another target and app_id.",
 				"Table %s lacks rows that were written: the facts record rows in batches of %q after number %d, the table does not", s.Bronze.Name, s.sinkID, s.bronzeTxn).Err()
 		}
 	}

@@ -38,6 +38,8 @@ func (s *Streams) Plan(p *plan.Plan, apply string) error {
 	case len(p.Errors()) > 0:
 		fmt.Fprintln(s.Out, "Nothing has been changed. Steps with errors cannot be carried out.")
 	case apply == "":
+	case p.Undecided():
+		fmt.Fprintln(s.Out, "Nothing has been changed. A decision may be pending: see the warnings.")
 	case p.Changed():
 		fmt.Fprintf(s.Out, "Nothing has been changed. To carry this out: %s\n", apply)
 	default:

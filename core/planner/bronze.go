@@ -1,0 +1,125 @@
+package planner
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/ledger"
+	"github.com/pipectl/pipectl/core/model"
+	"github.com/pipectl/pipectl/core/plan"
+	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/stream"
+)
+
+// checkBronze finds out, before apply touches the table, whether the stream
+// would refuse to go on in it, or write into it what it holds already.
+func (p *planning) checkBronze(ctx context.Context, lake *Lake, s *model.Stream) error {
+	if _, err := p.owner(lake, p.tables[s.To][s.Target], s.Addr); err != nil {
+		return err
+	}
+	if p.logs[s.Addr].Newest >= 0 {
+		return nil
+	}
+	if err := p.checkLog(lake, s); err != nil {
+		return err
+	}
+	return p.checkWriters(ctx, lake, s)
+}
+
+// checkLog finds tables that hold batches of the stream's app id while the
+// stream has no log of them.
+func (p *planning) checkLog(lake *Lake, s *model.Stream) error {
+	sinkID, facts := ledger.SinkID(s.AppID, 0), lake.Ledger.Facts().Name
+	for _, t := range []struct{ table, app string }{{s.Target, sinkID}, {facts, ledger.FactsApp(sinkID)}} {
+		if txn, ok := p.tables[s.To][t.table].Txns[t.app]; ok && txn >= 0 {
+			return stream.CheckpointLost(t.table, txn, s.AppID, lake.State.Place())
+		}
+	}
+	return nil
+}
+
+// checkWriters finds rows of a stream with another app id in the table. This
+// one has no position, so it would read what they came from once more.
+func (p *planning) checkWriters(ctx context.Context, lake *Lake, s *model.Stream) error {
+	tables := p.tables[s.To]
+	if bronze := tables[s.Target]; !bronze.Exists || bronze.Rows == 0 || !tables[lake.Ledger.Facts().Name].Exists {
+		return nil
+	}
+	writers, err := lake.Ledger.Writers(ctx, s.Target)
+	if err != nil {
+		return err
+	}
+	var others []string
+	for _, w := range writers {
+		if !ledger.Family(s.AppID, w) {
+			others = append(others, fmt.Sprintf("%q", w))
+		}
+	}
+	if others == nil {
+		return nil
+	}
+	return diag.Errorf(diag.KindConfiguration, "stream.other_app_id",
+		"Its changes would be there twice. Give the stream the old app_id, with its state; or load the table anew: give the stream, and what follows it, another target.",
+		"Table %s holds rows that were written under the app_id %s, and this stream has %q", s.Target, strings.Join(others, ", "), s.AppID).At("app_id").Err()
+}
+
+// completedSnapshot reports whether facts record a snapshot that this stream
+// has in its target: the table is then not read again.
+func (p *planning) completedSnapshot(ctx context.Context, lake *Lake, s *model.Stream) (bool, error) {
+	if !p.tables[lake.Sink.Addr][lake.Ledger.Facts().Name].Exists {
+		return false, nil
+	}
+	rows, err := lake.Ledger.Snapshots(ctx, s.Target)
+	if err != nil {
+		return false, err
+	}
+	for _, r := range rows {
+		if ledger.Family(s.AppID, r.AppID) && (r.Event == ledger.EventBootstrap || r.Event == ledger.EventResnapshot) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// checkLoss asks the source whether the changes right after a position are
+// gone. A batch that was interrupted may have its rows in bronze already, and a
+// source that cannot tell leaves it to the run: both are a warning, and a
+// decision that may wait.
+func (p *planning) checkLoss(ctx context.Context, s *model.Stream, info plugin.TableInfo, at plugin.Position, interrupted bool, step *plan.Step) error {
+	table := p.Config.Table(s.Table)
+	source, err := p.Plugins.Source(ctx, table.Source)
+	if err != nil {
+		return err
+	}
+	answer, err := source.Lost(ctx, plugin.LostRequest{Table: SourceTable(table, s), Positions: []plugin.Position{at}})
+	unknown := diag.Is(err, diag.KindUnsupported)
+	switch {
+	case err != nil && !unknown:
+		return fmt.Errorf("asking whether changes are lost: %w", err)
+	case !unknown && (len(answer.Lost) != 1 || !answer.Lost[0]):
+		return nil
+	}
+	between := fmt.Sprintf("it stands at %s, and the oldest change kept is of %s", instant(at), instant(info.Oldest))
+	if unknown || interrupted {
+		step.Decision = true
+		step.Diagnostics = append(step.Diagnostics, s.Origin.Locate(s.Addr, diag.List{{
+			Severity: diag.Warning, Code: "stream.position_purged",
+			Summary: fmt.Sprintf("Changes that %s needs next may be gone: %s", s.Addr, between),
+			Detail:  "The next run finds out, and stops there rather than skip them.",
+		}})...)
+		return nil
+	}
+	return diag.Errorf(diag.KindDataLoss, "stream.data_loss",
+		"The source has purged them, so nothing is read: the tables would lack them without a word. To load the table anew, give the stream, and what follows it, another target and app_id; doing that by itself (on_data_loss) is not built yet.",
+		"Changes that %s needs next are gone: %s", s.Addr, between).Err()
+}
+
+// instant is a position for people: its time, where it has one, and itself.
+func instant(at plugin.Position) string {
+	if commit, ok := at.Commit(); ok {
+		return commit.UTC().Format("2006-01-02 15:04:05.000") + " (" + at.Text + ")"
+	}
+	return at.Text
+}
