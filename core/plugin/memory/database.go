@@ -24,6 +24,9 @@ type Database struct {
 	tables   map[string]*sourceTable
 	log      []logEntry // log[i] is commit i+1
 	limits   plugin.Limits
+	// present keeps what current found, until something changes: a check asks
+	// for the same rows range by range.
+	present map[string][][]cell
 }
 
 // sourceTable is one table of a database.
@@ -64,7 +67,7 @@ type Row map[string]any
 
 // NewDatabase returns a database without tables.
 func NewDatabase(identity string) *Database {
-	return &Database{identity: identity, tables: map[string]*sourceTable{}, limits: plugin.Limits{MaxReads: 8, MaxParts: 8}}
+	return &Database{identity: identity, tables: map[string]*sourceTable{}, present: map[string][][]cell{}, limits: plugin.Limits{MaxReads: 8, MaxParts: 8}}
 }
 
 // CreateTable adds a table of captured columns with a primary key. A table
@@ -72,6 +75,7 @@ func NewDatabase(identity string) *Database {
 func (d *Database) CreateTable(name string, schema *arrow.Schema, key ...string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	clear(d.present)
 	n := 1
 	if old, ok := d.tables[name]; ok {
 		fmt.Sscanf(old.identity, name+"#%d", &n)
@@ -90,6 +94,7 @@ func (d *Database) CreateTable(name string, schema *arrow.Schema, key ...string)
 func (d *Database) Commit(at time.Time, changes ...Change) plugin.Position {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	clear(d.present)
 	entry := logEntry{at: at.UTC().Truncate(time.Millisecond)}
 	for _, c := range changes {
 		t, ok := d.tables[c.Table]
@@ -160,6 +165,7 @@ func (d *Database) Purge(table string, upTo plugin.Position) {
 func (d *Database) Rewind(to plugin.Position) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	clear(d.present)
 	d.log = d.log[:d.atOrBefore(to.Text)]
 	for _, t := range d.tables {
 		t.created = min(t.created, len(d.log))
@@ -178,6 +184,7 @@ func (d *Database) SetIdentity(identity string) {
 func (d *Database) AddColumn(table string, field arrow.Field) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	clear(d.present)
 	t := d.tables[table]
 	t.schema = arrow.NewSchema(append(slices.Clone(t.schema.Fields()), field), nil)
 	for i := range d.log {
@@ -229,7 +236,12 @@ func (d *Database) Newest() plugin.Position {
 }
 
 // current replays the log; purged changes still count, only their log is gone.
+// The rows belong to the database.
 func (d *Database) current(t *sourceTable) [][]cell {
+	name := fmt.Sprintf("%s %q", t.name, t.key)
+	if rows, ok := d.present[name]; ok {
+		return rows
+	}
 	// A key that a request declares orders the rows; it may be NULL, and does
 	// not tell them apart.
 	keys, order := columnsOf(t.schema, d.tables[t.name].key), columnsOf(t.schema, t.key)
@@ -247,7 +259,8 @@ func (d *Database) current(t *sourceTable) [][]cell {
 			}
 		}
 	}
-	return slices.SortedFunc(maps.Values(live), func(a, b []cell) int { return compareRows(a, b, order) })
+	d.present[name] = slices.SortedFunc(maps.Values(live), func(a, b []cell) int { return compareRows(a, b, order) })
+	return d.present[name]
 }
 
 func compareRows(a, b []cell, columns []int) int {
