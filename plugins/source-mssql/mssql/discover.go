@@ -153,10 +153,34 @@ func unknownTable(list []instance, cfg tableConfig) error {
 			tables = append(tables, i.table.String())
 		}
 	}
+	d := diag.Errorf(diag.KindConfiguration, codeUnknownInstance, detail, "No capture instance of %s is listed", cfg.object).At(argObject)
+	d.Data = map[string]string{"object": cfg.object.String()}
 	if m := nearest(cfg.object.String(), tables); m != "" {
-		detail += fmt.Sprintf(" Did you mean %s?", m)
+		d.Detail += fmt.Sprintf(" Did you mean %s?", m)
+		d.Data["nearest"] = m
 	}
-	return diag.Errorf(diag.KindConfiguration, codeUnknownInstance, detail, "No capture instance of %s is listed", cfg.object).At(argObject).Err()
+	return d.Err()
+}
+
+// unknownObject is what is said of a table that is not there, or not for the
+// login to see; whether it is captured is another question. The owner of the
+// database sees every table.
+func unknownObject(object tsql.Table, database, login, near string) error {
+	summary, detail := "The database %s has no table %s that the login can see", "Check the name."
+	if login == "dbo" {
+		summary = "The database %s has no table %s"
+	}
+	if near != "" {
+		detail = fmt.Sprintf("Check the name: did you mean %s?", near)
+	}
+	if login != "dbo" {
+		quoted, _ := object.Quoted()
+		user, _ := tsql.Quote(login)
+		detail += fmt.Sprintf(" If the table exists, GRANT SELECT ON %s TO %s lets the login see it.", quoted, user)
+	}
+	d := diag.Errorf(diag.KindConfiguration, codeUnknownTable, detail, summary, database, object).At(argObject)
+	d.Data = map[string]string{"object": object.String()}
+	return d.Err()
 }
 
 // explain asks the server why a table was not found and returns the error to
@@ -189,8 +213,7 @@ func explain(ctx context.Context, c *conn, cfg tableConfig, database string, err
 	user, _ := tsql.Quote(r.text("login_user"))
 	switch {
 	case !ok || r.null("table_id"):
-		return diag.Errorf(diag.KindConfiguration, codeUnknownInstance, fmt.Sprintf("Check the name; if the table exists, the login cannot see it, and GRANT SELECT ON %s TO %s lets it.", quoted, user),
-			"The database %s has no table %s that the login can see", database, cfg.object).At(argObject).Err()
+		return unknownObject(cfg.object, database, r.text("login_user"), d.List[0].Data["nearest"])
 	case r.integer("can_select") == 0:
 		return diag.Errorf(diag.KindPermission, codeSourceGrant, fmt.Sprintf("GRANT SELECT ON %s TO %s lets it; change data capture lists only what the login may read.", quoted, user),
 			"The login may not read %s", cfg.object).At(argObject).Err()

@@ -21,6 +21,7 @@ const (
 	codeDatabase        = "mssql.database"
 	codeNotEnabled      = "mssql.cdc_not_enabled"
 	codeTableNotEnabled = "mssql.table_not_enabled"
+	codeUnknownTable    = "mssql.unknown_table"
 	codeUnknownInstance = "mssql.unknown_capture_instance"
 	codeAmbiguous       = "mssql.ambiguous_capture_instance"
 	codeSourceGrant     = "mssql.source_permission"

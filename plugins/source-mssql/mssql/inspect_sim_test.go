@@ -117,11 +117,11 @@ func TestInspectReportsPerTable(t *testing.T) {
 		"a key that a rule drops":       {table: dropped, kind: diag.KindConfiguration, code: codeKey, path: "object", says: []string{"id", "a column rule drops it"}},
 		"a rule for an unknown column":  {table: misspelt, kind: diag.KindConfiguration, code: codeColumnRule, path: "columns.amuont", says: []string{"amuont", "Did you mean amount?"}},
 		"no CDC on the table":           {table: named(written{"object": str("dbo.plain")}), kind: diag.KindConfiguration, code: codeTableNotEnabled, path: "object", says: []string{"dbo.plain", "sp_cdc_enable_table"}},
-		"no such table":                 {table: named(written{"object": str("dbo.nothing")}), kind: diag.KindConfiguration, code: codeUnknownInstance, path: "object", says: []string{"dbo.nothing"}},
+		"no such table":                 {table: named(written{"object": str("dbo.nothing")}), kind: diag.KindConfiguration, code: codeUnknownTable, path: "object", says: []string{"dbo.nothing"}},
 		"no such instance":              {table: named(written{"capture_instance": str("dbo_order")}), kind: diag.KindConfiguration, code: codeUnknownInstance, path: "capture_instance", says: []string{"dbo_order", "There is dbo_orders (of dbo.orders)"}},
 		"an instance, ignoring case":    {table: named(written{"capture_instance": str("DBO_ORDERS")}), key: "[id]"},
 		"an object, ignoring case":      {table: named(written{"object": str("DBO.ORDERS")}), key: "[id]"},
-		"a name that tries to break in": {table: named(written{"object": str("dbo.[x'; DROP TABLE dbo.orders; --]")}), kind: diag.KindConfiguration, code: codeUnknownInstance, path: "object"},
+		"a name that tries to break in": {table: named(written{"object": str("dbo.[x'; DROP TABLE dbo.orders; --]")}), kind: diag.KindConfiguration, code: codeUnknownTable, path: "object"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
