@@ -28,7 +28,7 @@ func TestPipeline(t *testing.T) {
 	}
 	dir := t.TempDir()
 	binary := filepath.Join(dir, "pipectl")
-	if out, err := exec.Command("go", "build", "-o", binary, "../../cmd/pipectl").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", binary, "../../cmd/pipectl").CombinedOutput(); err != nil {
 		t.Fatalf("building pipectl: %v\n%s", err, out)
 	}
 	var out bytes.Buffer

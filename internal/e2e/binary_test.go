@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"testing"
 )
 
@@ -35,13 +37,38 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binary = filepath.Join(dir, "pipectl")
-	build := exec.Command("go", "build", "-o", binary, "../../cmd/pipectl")
-	build.Stdout, build.Stderr = os.Stderr, os.Stderr
-	if err := build.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "building pipectl:", err)
+	if err := build("../../cmd/pipectl", binary); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if err := moreAtOnce(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()
+}
+
+// build builds a command without what only a debugger reads, which halves the
+// time of the linker.
+func build(folder, to string) error {
+	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", to, ".")
+	cmd.Dir = folder
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("building %s: %w\n%s", folder, err, out)
+	}
+	return nil
+}
+
+// moreAtOnce lets more tests go on at once than there are processors, unless
+// -parallel says how many: they wait about as long as they work, for pauses
+// before a program tries again above all.
+func moreAtOnce() error {
+	chosen := false
+	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "test.parallel" })
+	if chosen {
+		return nil
+	}
+	return flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0)))
 }
 
 // pipectl is the path of the program under test.

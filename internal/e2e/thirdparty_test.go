@@ -11,11 +11,18 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
 // counterExample is a source that is no part of the program, a module of its own.
 const counterExample = "../../examples/plugins/counter"
+
+// counterProgram is the example's built file, of which each test takes a copy.
+var counterProgram = sync.OnceValues(func() (string, error) {
+	file := filepath.Join(filepath.Dir(binary), "counter")
+	return file, build(counterExample, file)
+})
 
 // thirdParty is a folder with the example's configuration and its built file.
 type thirdParty struct {
@@ -26,10 +33,16 @@ type thirdParty struct {
 func newThirdParty(t *testing.T) *thirdParty {
 	t.Helper()
 	p := &thirdParty{T: t, program: pipectl(t), dir: t.TempDir()}
-	build := exec.Command("go", "build", "-o", p.file(), ".")
-	build.Dir = counterExample
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building the example plugin: %v\n%s", err, out)
+	built, err := counterProgram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(built)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(p.file(), program, 0o755); err != nil {
+		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(counterExample, "counter.hcl"))
 	if err != nil {
@@ -181,6 +194,41 @@ func TestThirdPartySourceWithoutSnapshots(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(p.dir, "lake")); err == nil {
 		t.Error("a lake was made")
 	}
+}
+
+// So is a check of a source that cannot answer it; without the check all else
+// works.
+func TestThirdPartySourceThatCannotBeChecked(t *testing.T) {
+	t.Parallel()
+	p := newThirdParty(t)
+	path := filepath.Join(p.dir, "counter.hcl")
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := strings.Replace(string(good), `silver  = { source = "pipectl/silver" }`, `silver  = { source = "pipectl/silver" }`+"\n"+`    reconcile = { source = "pipectl/reconcile" }`, 1) +
+		"\ncheck \"reconcile\" \"counters\" {\n  silver = silver.counters\n}\n"
+	if err := os.WriteFile(path, []byte(checked), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p.run(0, "plugins", "lock", "counter.hcl")
+	line := strings.Count(checked[:strings.Index(checked, "check \"reconcile\"")], "\n") + 1
+	want := fmt.Sprintf("Error: The check \"reconcile\" cannot look at the source \"counter\", which counts no rows (aggregate) and does not read its tables (snapshot)  plugin.capability\n"+
+		"  on counter.hcl line %d, in check \"reconcile\" \"counters\":\n  %d: check \"reconcile\" \"counters\" {\nRemove the check, or use a source plugin that can.\n", line, line)
+	for _, args := range [][]string{{"validate"}, {"plan"}, {"plan", "-detailed-exitcode"}, {"apply", "-yes"}, {"run"}, {"check"}} {
+		if _, stderr := p.run(3, append(args, "counter.hcl")...); stderr != want {
+			t.Errorf("pipectl %s says\n%s\nnot\n%s", args[0], stderr, want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(p.dir, "lake")); err == nil {
+		t.Error("a lake was made")
+	}
+	if err := os.WriteFile(path, good, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p.run(0, "apply", "-yes", "counter.hcl")
+	_, silver := turned(25)
+	p.same("silver/counters", silver)
 }
 
 func TestThirdPartyPluginIsPinned(t *testing.T) {
