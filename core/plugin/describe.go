@@ -48,9 +48,11 @@ type Component struct {
 // Capabilities are features a component may lack. A call without its
 // capability answers with kind "unsupported".
 type Capabilities struct {
-	// Source: OpenSnapshot, PlanChunks and reading chunks.
+	// Source: OpenSnapshot, PlanChunks and reading chunks. Check: it reads chunks
+	// of its source, and is refused over one that cannot.
 	Snapshot bool
-	// Source: Aggregate.
+	// Source: Aggregate. Check: it asks its source for it, and is refused over
+	// one that cannot.
 	Aggregate bool
 	// Source: Lost.
 	Lost bool

@@ -33,6 +33,8 @@ func (p *Plugin) Describe(context.Context) (plugin.Description, error) {
 			Role: plugin.RoleCheck, Type: typeReconcile,
 			Description: "Compares a silver table with its source: counts and key sums of all rows, and the rows themselves of what differs and of a random share of the rest.",
 			Object:      body,
+			// What it needs of its source: counts of all rows, and the rows of ranges.
+			Capabilities: plugin.Capabilities{Aggregate: true, Snapshot: true},
 		}},
 	}, nil
 }

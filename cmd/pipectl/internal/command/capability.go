@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"strings"
 
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/model"
@@ -9,8 +10,8 @@ import (
 )
 
 // capabilities lists what the configuration asks of components that say they
-// do not have it, so that it is told before a table is made. What a silver or
-// check plugin needs of the tables and the source is theirs to say.
+// do not have it, so that it is told before a table is made. Of a check its
+// capabilities are those that it needs of its source.
 func (w *workspace) capabilities(ctx context.Context) diag.List {
 	var list diag.List
 	for _, s := range w.config.Streams {
@@ -21,6 +22,9 @@ func (w *workspace) capabilities(ctx context.Context) diag.List {
 				"The source %q takes no snapshots", source.Type).At("bootstrap")})...)
 		}
 	}
+	for i := range w.config.Checks {
+		list = append(list, w.checkable(ctx, &w.config.Checks[i])...)
+	}
 	for _, s := range w.config.Sinks {
 		if w.config.StatePath == "" && !w.can(ctx, s.Plugin, plugin.RoleSink, s.Type).Objects {
 			list = append(list, s.Origin.Locate(s.Addr, diag.List{diag.Errorf(diag.KindConfiguration, "plugin.capability",
@@ -29,6 +33,26 @@ func (w *workspace) capabilities(ctx context.Context) diag.List {
 		}
 	}
 	return list
+}
+
+// checkable finds what a check needs of its source and the source does not have.
+func (w *workspace) checkable(ctx context.Context, c *model.Check) diag.List {
+	stream := w.config.Stream(w.config.Silver(c.Silver).From)
+	source := w.config.Source(w.config.Table(stream.Table).Source)
+	needs, has := w.can(ctx, c.Plugin, plugin.RoleCheck, c.Type), w.can(ctx, source.Plugin, plugin.RoleSource, source.Type)
+	var lacks []string
+	if needs.Aggregate && !has.Aggregate {
+		lacks = append(lacks, "counts no rows (aggregate)")
+	}
+	if needs.Snapshot && !has.Snapshot {
+		lacks = append(lacks, "does not read its tables (snapshot)")
+	}
+	if lacks == nil {
+		return nil
+	}
+	return c.Origin.Locate(c.Addr, diag.List{diag.Errorf(diag.KindConfiguration, "plugin.capability",
+		"Remove the check, or use a source plugin that can.",
+		"The check %q cannot look at the source %q, which %s", c.Type, source.Type, strings.Join(lacks, " and "))})
 }
 
 // can is what a component says of itself; the host has described every plugin
