@@ -131,6 +131,9 @@ func (c *changeCursor) Next() (sqltype.Row, error) {
 	return c.out, nil
 }
 
+// Len is the number of rows left.
+func (c *changeCursor) Len() int { return len(c.rows) }
+
 func (c *changeCursor) Close() {}
 
 // mappingTable is cdc.lsn_time_mapping.

@@ -78,6 +78,12 @@ type Cursor interface {
 	Close()
 }
 
+// CountedCursor is a cursor that knows how many rows are left.
+type CountedCursor interface {
+	Cursor
+	Len() int
+}
+
 // Writable is a relation that INSERT, UPDATE and DELETE can change. Rows hold all columns in order. A statement
 // collects its changes and hands them over in one call, which does all or nothing.
 type Writable interface {

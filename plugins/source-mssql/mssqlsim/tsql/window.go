@@ -100,6 +100,29 @@ type windowNode struct {
 	vals  []sqltype.Value // of the calls, row after row
 	f     *frame
 	at    int
+	// count is how many rows there are when the input is not read but passed on; see passes.
+	count int64
+	pass  bool
+}
+
+// passes tells whether the rows need not be kept: the functions are of a row's number and of how many there are, and
+// the scan below delivers them in order and knows how many.
+func (n *windowNode) passes() bool {
+	s, ok := n.input.(*scanNode)
+	if !ok {
+		return false
+	}
+	c, ok := s.cur.(CountedCursor)
+	if !ok {
+		return false
+	}
+	for _, call := range n.calls {
+		if call.name != "ROW_NUMBER" && call.name != "NTILE" || !n.inOrder(call) {
+			return false
+		}
+	}
+	n.count = int64(c.Len())
+	return true
 }
 
 func (n *windowNode) open(f *frame) error {
@@ -112,6 +135,10 @@ func (n *windowNode) open(f *frame) error {
 	}
 	if err := n.input.open(f); err != nil {
 		return err
+	}
+	if n.pass = n.passes(); n.pass {
+		n.vals = make([]sqltype.Value, len(n.calls))
+		return n.run.err
 	}
 	defer n.input.close()
 	for {
@@ -142,16 +169,21 @@ type member struct {
 	keys []sqltype.Value
 }
 
-func (n *windowNode) compute(c *windowCall) error {
-	ordered := len(c.parts) == 0
-	if s := leading(n.input); ordered && len(c.order) > 0 {
-		var desc bool
-		if ordered = s != nil; ordered {
-			ordered, desc = s.sortedBy(c.order)
-			ordered = ordered && desc == s.reverse
-		}
+// inOrder tells whether all rows are one partition of a function and come in its order.
+func (n *windowNode) inOrder(c *windowCall) bool {
+	if len(c.parts) > 0 || len(c.order) == 0 {
+		return len(c.parts) == 0
 	}
-	if ordered && c.name != "RANK" && c.name != "DENSE_RANK" {
+	s := leading(n.input)
+	if s == nil {
+		return false
+	}
+	ordered, desc := s.sortedBy(c.order)
+	return ordered && desc == s.reverse
+}
+
+func (n *windowNode) compute(c *windowCall) error {
+	if n.inOrder(c) && c.name != "RANK" && c.name != "DENSE_RANK" {
 		return n.fill(c, len(n.rows), nil)
 	}
 	parts := map[string][]member{}
@@ -202,10 +234,6 @@ func (n *windowNode) fill(c *windowCall, rows int, part []member) error {
 		}
 		return part[i].row
 	}
-	size, extra := int64(0), int64(0)
-	if c.tiles > 0 {
-		size, extra = count/c.tiles, count%c.tiles
-	}
 	var total sqltype.Value
 	if c.agg != nil {
 		var acc accumulator
@@ -234,12 +262,8 @@ func (n *windowNode) fill(c *windowCall, rows int, part []member) error {
 			if c.name == "DENSE_RANK" {
 				v = sqltype.FromInt(dense)
 			}
-		case "NTILE": // the first tiles hold one row more ("Microsoft: NTILE (Transact-SQL)")
-			if k < extra*(size+1) {
-				v = sqltype.FromInt(k/(size+1) + 1)
-			} else {
-				v = sqltype.FromInt(extra + (k-extra*(size+1))/max(size, 1) + 1)
-			}
+		case "NTILE":
+			v = sqltype.FromInt(c.tile(k, count))
 		case "LAG", "LEAD":
 			if j := k + c.by; j >= 0 && j < count {
 				n.saver.restore(n.f, n.rows[at(j)])
@@ -249,6 +273,15 @@ func (n *windowNode) fill(c *windowCall, rows int, part []member) error {
 		n.vals[at(k)*len(n.calls)+c.at] = v
 	}
 	return nil
+}
+
+// tile is the tile of row k of so many; the first tiles hold one row more ("Microsoft: NTILE (Transact-SQL)").
+func (c *windowCall) tile(k, count int64) int64 {
+	size, extra := count/c.tiles, count%c.tiles
+	if k < extra*(size+1) {
+		return k/(size+1) + 1
+	}
+	return extra + (k-extra*(size+1))/max(size, 1) + 1
 }
 
 func sameKeys(a, b []sqltype.Value, keys []sortKey) bool {
@@ -261,6 +294,22 @@ func sameKeys(a, b []sqltype.Value, keys []sortKey) bool {
 }
 
 func (n *windowNode) next() (bool, error) {
+	if n.pass {
+		ok, err := n.input.next()
+		if err != nil || !ok {
+			return false, err
+		}
+		for i, c := range n.calls {
+			v := int64(n.at) + 1
+			if c.name == "NTILE" {
+				v = c.tile(int64(n.at), n.count)
+			}
+			n.vals[i] = sqltype.FromInt(v)
+		}
+		n.f.seg[n.seg] = n.vals
+		n.at++
+		return true, nil
+	}
 	if n.at >= len(n.rows) {
 		return false, nil
 	}
@@ -270,4 +319,8 @@ func (n *windowNode) next() (bool, error) {
 	return true, nil
 }
 
-func (n *windowNode) close() {}
+func (n *windowNode) close() {
+	if n.pass {
+		n.input.close()
+	}
+}
