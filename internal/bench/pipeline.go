@@ -10,9 +10,6 @@ import (
 	"time"
 )
 
-// rounds is how often what takes seconds is measured; the median counts.
-const rounds = 3
-
 func median(v []float64) float64 {
 	v = slices.Sorted(slices.Values(v))
 	return v[len(v)/2]
@@ -35,7 +32,7 @@ func (b *bench) bronze(ctx context.Context) (err error) {
 		return err
 	}
 	var ours, theirs, cpu []float64
-	for range rounds {
+	for range b.size.rounds {
 		if err := errors.Join(p.reset(), p.prepare(ctx)); err != nil {
 			return err
 		}
@@ -106,7 +103,7 @@ func (b *bench) silver(ctx context.Context) (err error) {
 		return err
 	}
 	var ours, theirs, cpu []float64
-	for range rounds {
+	for range b.size.rounds {
 		before, err := dataFiles(p.table("bronze"))
 		if err != nil {
 			return err
