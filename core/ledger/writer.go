@@ -52,3 +52,30 @@ func (l *Ledger) Writers(ctx context.Context, target string) ([]string, error) {
 	maps.DeleteFunc(found, func(_ string, wrote bool) bool { return !wrote })
 	return slices.Sorted(maps.Keys(found)), err
 }
+
+// TablePosition is a position of a bronze table.
+type TablePosition struct{ Table, Position string }
+
+// Instants finds the commit times of positions at which a batch or a snapshot
+// of their table ended. One that facts do not hold is absent.
+func (l *Ledger) Instants(ctx context.Context, at ...TablePosition) (map[TablePosition]plugin.Position, error) {
+	found := map[TablePosition]plugin.Position{}
+	if len(at) == 0 {
+		return found, nil
+	}
+	wanted := map[string]bool{}
+	for _, a := range at {
+		wanted[a.Position] = true
+	}
+	filter := where(in("max_lsn", slices.Sorted(maps.Keys(wanted))...))
+	err := l.scan(ctx, l.facts, []string{"target", "max_lsn", "max_commit_ts"}, filter, func(b batch) error {
+		for i := range b.rows() {
+			key, position := TablePosition{b.text("target", i), b.text("max_lsn", i)}, b.position("max_lsn", "max_commit_ts", i)
+			if position.HasCommit && slices.Contains(at, key) {
+				found[key] = position
+			}
+		}
+		return nil
+	})
+	return found, err
+}

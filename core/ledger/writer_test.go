@@ -42,3 +42,30 @@ func TestWriters(t *testing.T) {
 		t.Errorf("%q, not %q: %v", got, want, err)
 	}
 }
+
+func TestInstants(t *testing.T) {
+	t.Parallel()
+	l := newLake()
+	batch := batchNumber("a", 0, 5)
+	batch.Counts.Least, batch.Counts.Greatest = position("0x1", "2026-03-01T08:00:00.000"), position("0x2", "2026-03-01T09:00:00.000")
+	other := batchNumber("b", 0, 5)
+	other.Counts.Least, other.Counts.Greatest = position("0x1", "2026-03-01T08:00:00.000"), position("0x2", "2026-03-01T10:00:00.000")
+	if err := l.RecordBatches(ctx, batch, other); err != nil {
+		t.Fatal(err)
+	}
+	stamp := position("0x3", "2026-03-01T11:00:00.000")
+	if err := l.Bootstrapped(ctx, SnapshotCompletion{AppID: "c", KeyApp: "c", Target: "bronze.c", Stamp: stamp}); err != nil {
+		t.Fatal(err)
+	}
+	at := func(table, position string) TablePosition { return TablePosition{table, position} }
+	got, err := l.Instants(ctx, at("bronze.a", "0x2"), at("bronze.b", "0x2"), at("bronze.c", "0x3"), at("bronze.d", "0x2"))
+	if err != nil || len(got) != 3 || got[at("bronze.a", "0x2")] != batch.Counts.Greatest || got[at("bronze.b", "0x2")] != other.Counts.Greatest || got[at("bronze.c", "0x3")] != stamp {
+		t.Errorf("%v, %v", got, err)
+	}
+	if got, err := l.Instants(ctx, at("bronze.a", "0x1")); err != nil || len(got) != 0 {
+		t.Errorf("a position in the middle of a batch: %v, %v", got, err)
+	}
+	if got, err := l.Instants(ctx); err != nil || len(got) != 0 {
+		t.Errorf("nothing: %v, %v", got, err)
+	}
+}

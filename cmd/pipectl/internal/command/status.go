@@ -78,6 +78,10 @@ func (w *workspace) statusRows(ctx context.Context, lakes map[addr.Address]*plan
 		if err != nil {
 			return nil, problems, err
 		}
+		instants, err := lake.Ledger.Instants(ctx, w.applied(lake, control)...)
+		if err != nil {
+			return nil, problems, err
+		}
 		runs, err := lake.State.Runs(ctx, 200)
 		if err != nil {
 			return nil, problems, err
@@ -95,7 +99,7 @@ func (w *workspace) statusRows(ctx context.Context, lakes map[addr.Address]*plan
 			rows = append(rows, row)
 			for _, v := range w.config.Silvers {
 				if v.From == s.Addr {
-					silver := silverRow(v, control[v.Target])
+					silver := silverRow(v, control[v.Target], instants[ledger.TablePosition{Table: s.Target, Position: control[v.Target].Position.Applied}])
 					silver.LastError, silver.LastRun = lastRun(runs, v.Addr)
 					rows = append(rows, silver)
 				}
@@ -118,6 +122,18 @@ func (w *workspace) targets(lake *planner.Lake) []string {
 		}
 	}
 	return names
+}
+
+// applied are the positions at which the silvers of a lake stand, in their
+// bronze tables.
+func (w *workspace) applied(lake *planner.Lake, control map[string]ledger.ControlRow) []ledger.TablePosition {
+	var out []ledger.TablePosition
+	for _, v := range w.config.Silvers {
+		if at := control[v.Target].Position.Applied; v.To == lake.Sink.Addr && at != "" {
+			out = append(out, ledger.TablePosition{Table: w.config.Stream(v.From).Target, Position: at})
+		}
+	}
+	return out
 }
 
 // inspection is what a source says of one stream's table.
@@ -196,10 +212,13 @@ func (w *workspace) streamRow(ctx context.Context, lake *planner.Lake, s *model.
 	return row, nil
 }
 
-func silverRow(v model.Silver, control ledger.ControlRow) view.StatusRow {
+func silverRow(v model.Silver, control ledger.ControlRow, at plugin.Position) view.StatusRow {
 	row := view.StatusRow{Address: v.Addr.String(), Table: v.Target, Verdict: control.FinalizedUntil, Position: control.Position.Applied, OpenSnapshot: control.Position.Open}
 	if row.Position == "" {
 		row.Note = "not built"
+	}
+	if commit, known := at.Commit(); known {
+		row.Commit = &commit
 	}
 	return row
 }

@@ -32,7 +32,7 @@ func (s *Streams) Status(rows []StatusRow, now time.Time) error {
 	for _, r := range rows {
 		position := r.Position
 		if r.Commit != nil {
-			position = r.Commit.Format("2006-01-02 15:04:05.000")
+			position = r.Commit.UTC().Format("2006-01-02 15:04:05.000") + " (" + r.Position + ")"
 		}
 		final, verdictAge := "-", "-"
 		if r.Verdict != nil {
