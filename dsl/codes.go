@@ -47,6 +47,7 @@ const (
 	codeNotBuilt         = "language.not_built"
 	codeTargetInvalid    = "target.invalid"
 	codeTargetDuplicate  = "target.duplicate"
+	codeTargetNested     = "target.nested"
 	codeAppIDInvalid     = "app_id.invalid"
 	codeAppIDDuplicate   = "app_id.duplicate"
 	codeSinkDiffers      = "sink.differs"
@@ -65,6 +66,6 @@ func Codes() []string {
 		codeVarUndeclared, codeVarMissing, codeVarType, codeVarInvalid, codeVarDeclaration,
 		codeValueSensitive, codeValueLiteral, codeEnvUnset,
 		codePluginUnknown, codePluginType, codePluginAmbiguous, codePluginSchema, codeVersion, codeNotBuilt,
-		codeTargetInvalid, codeTargetDuplicate, codeAppIDInvalid, codeAppIDDuplicate, codeSinkDiffers, codeLockInvalid,
+		codeTargetInvalid, codeTargetDuplicate, codeTargetNested, codeAppIDInvalid, codeAppIDDuplicate, codeSinkDiffers, codeLockInvalid,
 	}
 }

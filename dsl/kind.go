@@ -263,7 +263,7 @@ func (d *decoder) tableName(name string) string {
 		if part == "" || bad >= 0 || strings.TrimSpace(part) != part {
 			d.fault(name, codeTargetInvalid, fmt.Sprintf("%q is no table name", text),
 				`A table name is words with dots between them, such as "bronze.orders", without slashes. Where the table stands is said with path.`)
-			return text
+			return ""
 		}
 	}
 	return text

@@ -34,5 +34,5 @@ stream "b" {
   table  = table.orders
   to     = sink.lake
   target = "bronze.b"
-  path   = "old/orders" # ERROR target.duplicate: Both stream.a and stream.b put their table at the path "old/orders" | A place holds one table. Give one of them another path. The other one is in path_duplicate.hcl line 30.
+  path   = "old/orders" # ERROR target.duplicate: Both stream.a and stream.b put their table at "old/orders" | A place holds one table. A table stands at its path, else in the folders that its target names. Give one of them another path. The other one is in path_duplicate.hcl line 30.
 }
