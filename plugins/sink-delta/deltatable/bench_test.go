@@ -127,16 +127,16 @@ func BenchmarkAppend(b *testing.B) {
 		theirs += time.Since(start)
 		runtime.GC()
 		start = time.Now()
-		appendBatches(b, table, batches)
+		writeBatches(b, table, deltatable.WriteSpec{Mode: deltatable.Append, Schema: changeLog}, batches)
 		ours += time.Since(start)
 	}
 	b.ReportMetric(float64(theirs)/float64(ours), "ratio")
 	b.ReportMetric(float64(rows)*float64(b.N)/ours.Seconds(), "rows/s")
 }
 
-func appendBatches(b *testing.B, table *deltatable.Table, batches []arrow.RecordBatch) {
+func writeBatches(b *testing.B, table *deltatable.Table, spec deltatable.WriteSpec, batches []arrow.RecordBatch) {
 	ctx := context.Background()
-	w, err := table.Begin(ctx, deltatable.WriteSpec{Mode: deltatable.Append, Schema: changeLog})
+	w, err := table.Begin(ctx, spec)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -292,27 +292,8 @@ func mergeChanges(b *testing.B, dir string, changes []arrow.RecordBatch, guard s
 	if err != nil {
 		b.Fatal(err)
 	}
-	w, err := table.Begin(ctx, deltatable.WriteSpec{Mode: deltatable.Merge, Schema: withAction(changeLog),
-		Merge: &deltatable.MergeSpec{Keys: []string{"id"}, Action: "_action", Guard: guard}})
-	if err != nil {
-		b.Fatal(err)
-	}
-	p, err := w.Part(ctx)
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, rec := range changes {
-		if err := p.Write(rec); err != nil {
-			b.Fatal(err)
-		}
-	}
-	done, err := p.Close()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if _, err := w.Commit(ctx, []string{done.Token}, ""); err != nil {
-		b.Fatal(err)
-	}
+	writeBatches(b, table, deltatable.WriteSpec{Mode: deltatable.Merge, Schema: withAction(changeLog),
+		Merge: &deltatable.MergeSpec{Keys: []string{"id"}, Action: "_action", Guard: guard}}, changes)
 }
 
 // BenchmarkFirstMerge reports as "ratio" how long a merge into an empty table

@@ -175,12 +175,7 @@ func keyAppender(arr arrow.Array) (func([]byte, int) []byte, error) {
 	var value func(dst []byte, i int) []byte
 	switch a := arr.(type) {
 	case *array.Boolean:
-		value = func(dst []byte, i int) []byte {
-			if a.Value(i) {
-				return append(dst, 1)
-			}
-			return append(dst, 0)
-		}
+		value = appendBoolean(a)
 	case *array.Int8:
 		value = appendFixed(a.Int8Values())
 	case *array.Int16:
@@ -219,12 +214,26 @@ func keyAppender(arr arrow.Array) (func([]byte, int) []byte, error) {
 	default:
 		return nil, fmt.Errorf("a column of type %s cannot be a key", arr.DataType())
 	}
+	return marked(arr, value), nil
+}
+
+// marked puts 0 before what is NULL, which is all of it, and 1 before a value.
+func marked(arr arrow.Array, value func([]byte, int) []byte) func([]byte, int) []byte {
 	return func(dst []byte, i int) []byte {
 		if arr.IsNull(i) {
 			return append(dst, 0)
 		}
 		return value(append(dst, 1), i)
-	}, nil
+	}
+}
+
+func appendBoolean(a *array.Boolean) func([]byte, int) []byte {
+	return func(dst []byte, i int) []byte {
+		if a.Value(i) {
+			return append(dst, 1)
+		}
+		return append(dst, 0)
+	}
 }
 
 func appendFixed[T ~int8 | ~int16 | ~int32 | ~int64](values []T) func([]byte, int) []byte {

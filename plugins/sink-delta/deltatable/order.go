@@ -18,12 +18,7 @@ func orderAppender(arr arrow.Array) (func(dst []byte, i int) []byte, error) {
 	var value func(dst []byte, i int) []byte
 	switch a := arr.(type) {
 	case *array.Boolean:
-		value = func(dst []byte, i int) []byte {
-			if a.Value(i) {
-				return append(dst, 1)
-			}
-			return append(dst, 0)
-		}
+		value = appendBoolean(a)
 	case *array.Int8:
 		value = appendOrdered(a.Int8Values())
 	case *array.Int16:
@@ -49,12 +44,7 @@ func orderAppender(arr arrow.Array) (func(dst []byte, i int) []byte, error) {
 	default:
 		return nil, fmt.Errorf("values of type %s have no order", arr.DataType())
 	}
-	return func(dst []byte, i int) []byte {
-		if arr.IsNull(i) {
-			return append(dst, 0)
-		}
-		return value(append(dst, 1), i)
-	}, nil
+	return marked(arr, value), nil
 }
 
 func appendOrdered[T ~int8 | ~int16 | ~int32 | ~int64](values []T) func([]byte, int) []byte {

@@ -72,7 +72,7 @@ func (o Options) withDefaults() Options {
 		o.Retry = deltalog.Retry{Budget: time.Minute, Base: 500 * time.Millisecond, Max: 10 * time.Second}
 	}
 	if o.Clock == nil {
-		o.Clock = systemClock{}
+		o.Clock = deltalog.SystemClock()
 	}
 	if o.Random == nil {
 		o.Random = rand.Float64
@@ -83,21 +83,6 @@ func (o Options) withDefaults() Options {
 // logOptions are the options of the table's log.
 func (o Options) logOptions() []deltalog.Option {
 	return append([]deltalog.Option{deltalog.WithClock(o.Clock), deltalog.WithRetry(o.Retry), deltalog.WithRandom(o.Random)}, o.Log...)
-}
-
-type systemClock struct{}
-
-func (systemClock) Now() time.Time { return time.Now() }
-
-func (systemClock) Sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // Table is a Delta table whose rows can be read and written. It is safe for
