@@ -131,11 +131,11 @@ func (p *planning) describeSnapshot(info plugin.TableInfo, step *plan.Step) {
 	step.Detail = append(step.Detail, text)
 	var parts []string
 	if oldest, ok := info.Oldest.Commit(); ok {
-		parts = append(parts, fmt.Sprintf("oldest change kept is %s old", age(p.Now().Sub(oldest))))
+		parts = append(parts, fmt.Sprintf("oldest change kept is %s old", plan.Age(p.Now().Sub(oldest))))
 	}
 	if info.RowsEstimate >= 0 {
 		seconds := max(info.RowsEstimate/assumedRate, 1)
-		parts = append(parts, fmt.Sprintf("at %s rows/s (assumed) this takes about %s", grouped(assumedRate), age(time.Duration(seconds)*time.Second)))
+		parts = append(parts, fmt.Sprintf("at %s rows/s (assumed) this takes about %s", grouped(assumedRate), plan.Age(time.Duration(seconds)*time.Second)))
 	}
 	if len(parts) > 0 {
 		step.Detail = append(step.Detail, strings.Join(parts, "; "))
@@ -176,7 +176,7 @@ func (p *planning) describeChanges(ctx context.Context, s *model.Stream, info pl
 	}
 	if oldest, ok := info.Oldest.Commit(); ok {
 		if commit, known := at.Commit(); known && commit.After(oldest) {
-			step.Detail = append(step.Detail, fmt.Sprintf("its position is %s ahead of the oldest change kept", age(commit.Sub(oldest))))
+			step.Detail = append(step.Detail, fmt.Sprintf("its position is %s ahead of the oldest change kept", plan.Age(commit.Sub(oldest))))
 		}
 	}
 	// The position itself was read; what comes right after it must still exist.

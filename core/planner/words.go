@@ -1,10 +1,6 @@
 package planner
 
-import (
-	"fmt"
-	"strconv"
-	"time"
-)
+import "strconv"
 
 // grouped prints a number with thousands separated: 2,000,000.
 func grouped(n int64) string {
@@ -24,19 +20,4 @@ func plural(n int64, one, many string) string {
 		return one
 	}
 	return many
-}
-
-// age prints a duration in the unit that a person would take.
-func age(d time.Duration) string {
-	switch {
-	case d < 0:
-		return "0 s"
-	case d < 2*time.Minute:
-		return fmt.Sprintf("%d s", int(d.Seconds()))
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	case d < 14*24*time.Hour:
-		return fmt.Sprintf("%d h", int(d.Hours()))
-	}
-	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }

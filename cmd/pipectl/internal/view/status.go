@@ -1,8 +1,9 @@
 package view
 
 import (
-	"fmt"
 	"time"
+
+	"github.com/pipectl/pipectl/core/plan"
 )
 
 // StatusRow is how far one table has come. Pointers are nil when unknown.
@@ -37,7 +38,7 @@ func (s *Streams) Status(rows []StatusRow, now time.Time) error {
 		final, verdictAge := "-", "-"
 		if r.Verdict != nil {
 			at := time.UnixMicro(*r.Verdict).UTC()
-			final, verdictAge = at.Format("2006-01-02 15:04"), age(now.Sub(at))
+			final, verdictAge = at.Format("2006-01-02 15:04"), plan.Age(now.Sub(at))
 		}
 		note := r.Note
 		if r.OpenSnapshot != "" {
@@ -48,7 +49,7 @@ func (s *Streams) Status(rows []StatusRow, now time.Time) error {
 		}
 		last := "-"
 		if r.LastRun != nil {
-			last = age(now.Sub(*r.LastRun)) + " ago"
+			last = plan.Age(now.Sub(*r.LastRun)) + " ago"
 		}
 		cells = append(cells, []string{r.Address, r.Table, dash(position), duration(r.Lag), duration(r.Headroom), final, verdictAge, last, note})
 	}
@@ -67,22 +68,7 @@ func duration(d *time.Duration) string {
 	if d == nil {
 		return "-"
 	}
-	return age(*d)
-}
-
-// age prints a duration in the unit that a person would take.
-func age(d time.Duration) string {
-	switch {
-	case d < 0:
-		return "0 s"
-	case d < 2*time.Minute:
-		return fmt.Sprintf("%d s", int(d.Seconds()))
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	case d < 14*24*time.Hour:
-		return fmt.Sprintf("%d h", int(d.Hours()))
-	}
-	return fmt.Sprintf("%d days", int(d.Hours()/24))
+	return plan.Age(*d)
 }
 
 type jsonStatus struct {
