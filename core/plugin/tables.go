@@ -212,7 +212,7 @@ type Txn struct {
 // (NULL is lowest; no guard column = always): D deletes, U sets UpdateColumns
 // (nil = all). Not matched: U inserts, D is dropped. DeleteAbsent deletes
 // target rows whose key is in no part. Two source rows of one key are an
-// error. Nothing to change: no commit.
+// error. Nothing to change: no commit, unless there are txns to record.
 type Merge struct {
 	Keys          []string
 	Guard         string

@@ -2,9 +2,11 @@ package memory
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"sync"
 
+	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plugin"
 )
 
@@ -40,6 +42,11 @@ func (l *Ledger) Chunks(_ context.Context, snapshot string) ([]plugin.ChunkRow, 
 func (l *Ledger) Advance(_ context.Context, req plugin.AdvanceRequest) (*int64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.advance(req), nil
+}
+
+// advance stores position, then verdict; the caller holds the lock.
+func (l *Ledger) advance(req plugin.AdvanceRequest) *int64 {
 	if l.Views == nil {
 		l.Views = map[string]plugin.LedgerView{}
 	}
@@ -50,7 +57,39 @@ func (l *Ledger) Advance(_ context.Context, req plugin.AdvanceRequest) (*int64, 
 	}
 	l.Views[req.Target] = view
 	l.advances = append(l.advances, req)
-	return view.Verdict, nil
+	return view.Verdict
+}
+
+// Step returns the ledger as one step sees it: a position moves only from the
+// one that this step read first, like that of the real one.
+func (l *Ledger) Step() plugin.Ledger {
+	return &stepLedger{Ledger: l, from: map[string]plugin.TargetPosition{}}
+}
+
+type stepLedger struct {
+	*Ledger
+	from map[string]plugin.TargetPosition // guarded by the ledger's lock
+}
+
+func (s *stepLedger) ReadLedger(_ context.Context, target string) (plugin.LedgerView, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	view := s.Views[target]
+	if _, read := s.from[target]; !read {
+		s.from[target] = view.Position
+	}
+	return view, nil
+}
+
+func (s *stepLedger) Advance(_ context.Context, req plugin.AdvanceRequest) (*int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if stored := s.Views[req.Target].Position; !reflect.DeepEqual(stored, s.from[req.Target]) {
+		return nil, diag.Errorf(diag.KindConflict, "memory.position_moved", "",
+			"The position of %q moved from %+v to %+v during the step", req.Target, s.from[req.Target], stored).Err()
+	}
+	s.from[req.Target] = req.Position
+	return s.advance(req), nil
 }
 
 // Advances lists what was reported, in order.

@@ -242,12 +242,13 @@ func (l *Lake) carryOut(t *table, req plugin.BeginWriteRequest, parts []part, me
 		next.rows = place(next.rows, next.schema, parts)
 		result.Inserted = int64(len(next.rows) - before)
 	}
-	if result.Inserted+result.Updated+result.Deleted == 0 && len(added) == 0 && req.Mode != plugin.WriteOverwrite {
+	unchanged := result.Inserted+result.Updated+result.Deleted == 0 && len(added) == 0 && req.Mode != plugin.WriteOverwrite
+	if unchanged && (req.Mode != plugin.WriteMerge || len(req.Txns) == 0) {
 		result.Outcome = plugin.Nothing
 		return result, nil
 	}
 	next.txns = record(current.txns, req.Txns)
-	result.Version = l.commit(t, next, operation, metadata, true, result.Inserted+result.Updated)
+	result.Version = l.commit(t, next, operation, metadata, !unchanged, result.Inserted+result.Updated)
 	return result, nil
 }
 

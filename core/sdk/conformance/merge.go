@@ -71,4 +71,24 @@ func (x *tablesTest) merge(t *testing.T) {
 		}
 		same(t, "rows", x.rows(t, ref), nil)
 	})
+	t.Run("a merge that changes nothing records its txns", func(t *testing.T) {
+		ref := x.create(t, "conformance.mergetxn", target)
+		req := plugin.BeginWriteRequest{Table: ref, Mode: plugin.WriteMerge, Schema: announced, BaseVersion: 0, Merge: &guarded, Txns: []plugin.Txn{{AppID: "merges", Version: 0}}}
+		slow, err := x.tables.BeginWrite(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		part, err := x.tables.WritePart(t.Context(), plugin.WritePartRequest{WriteID: slow.WriteID}, rowsOf(t, source, []any{"x", 1, "gone again", "U"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res, err := x.write(t, req, rowsOf(t, source, []any{"x", 2, nil, "D"})); err != nil || res.Inserted+res.Updated+res.Deleted != 0 {
+			t.Fatalf("result %+v, %v", res, err)
+		}
+		// What was begun before it must not bring the row back.
+		if res, err := x.tables.Commit(t.Context(), plugin.CommitRequest{WriteID: slow.WriteID, Tokens: []string{part.Token}}); err != nil || res.Outcome != plugin.Already {
+			t.Errorf("a merge with the same txn answers %+v, %v, not already", res, err)
+		}
+		same(t, "rows", x.rows(t, ref), nil)
+	})
 }

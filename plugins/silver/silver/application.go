@@ -23,6 +23,7 @@ type application struct {
 	req      plugin.SilverRequest
 	host     plugin.Host
 	bronze   plugin.TableState
+	base     base
 	shape    bronzeShape
 	decision decision
 	progress func(plugin.Progress)
@@ -103,17 +104,24 @@ func (a *application) scan(ctx context.Context, ranker *latest.Ranker, ranked *a
 func (a *application) merge(ctx context.Context, ranker *latest.Ranker, ranked *arrow.Schema) (plugin.CommitResult, error) {
 	spec := targetSpec(a.req, a.shape)
 	write, err := a.host.Tables.BeginWrite(ctx, plugin.BeginWriteRequest{
-		Table: a.req.Target, Mode: plugin.WriteMerge, Schema: spec.Schema, BaseVersion: -1,
+		Table: a.req.Target, Mode: plugin.WriteMerge, Schema: spec.Schema,
+		RequireID: a.base.id, BaseVersion: a.base.version, Txns: []plugin.Txn{{AppID: applications, Version: a.base.applied + 1}},
 		Merge: &plugin.Merge{Keys: a.req.Key, Guard: plugin.ColumnStartLSN, Action: actionColumn, DeleteAbsent: a.decision.rebuild},
 	})
 	if err != nil {
 		return plugin.CommitResult{}, fmt.Errorf("opening the merge into %s: %w", a.req.Target.Name, err)
+	}
+	if write.Already {
+		return plugin.CommitResult{}, overtaken(a.req.Target.Name)
 	}
 	committed, err := a.send(ctx, write.WriteID, ranker, actionSchema(spec.Schema))
 	if err != nil {
 		// The write is void either way; its own error is the one to tell.
 		_ = a.host.Tables.Abort(context.WithoutCancel(ctx), write.WriteID)
 		return plugin.CommitResult{}, fmt.Errorf("merging into %s: %w", a.req.Target.Name, err)
+	}
+	if committed.Outcome == plugin.Already {
+		return plugin.CommitResult{}, overtaken(a.req.Target.Name)
 	}
 	return committed, nil
 }

@@ -16,7 +16,7 @@ import (
 // current is a session of silver "current": one row per key, as the source
 // has it. A call brings silver from its stored position to bronze's head:
 //
-//	read the ledger, then pin bronze       (so the pinned bronze holds what the ledger speaks of)
+//	pin silver, read the ledger, pin bronze (so each holds what those before it speak of)
 //	decide: apply changes, or rebuild from a newer whole snapshot
 //	select rows, keep the newest of each key, merge them in one commit
 //	report the position, then the verdict
@@ -24,6 +24,12 @@ import (
 // A crash anywhere repeats the call from the stored position. The range always
 // reaches bronze's head, and a row is only replaced by one with a higher
 // position, so applying it again changes nothing and brings no deleted key back.
+//
+// Two calls that do not know of each other undo nothing: the merges are counted
+// in silver itself, and one commits only as the next after those that its call
+// pinned. Silver is pinned first, so all that went into it is in the ledger and
+// bronze that are read after it. The position moves only from the one that was
+// read. Who loses ends with a conflict, and the host repeats the call.
 type current struct {
 	budget   int64
 	spillDir string
@@ -34,6 +40,24 @@ var _ plugin.Silver = (*current)(nil)
 
 func (s *current) Close() error { return nil }
 
+// look pins the target, reads the ledger, and then pins the tables named: in
+// this order, so that they hold whatever was applied to the target.
+func look(ctx context.Context, req plugin.SilverRequest, host plugin.Host, tables ...plugin.TableRef) (target plugin.TableState, view plugin.LedgerView, after []plugin.TableState, err error) {
+	first, err := host.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{req.Target}, AppIDs: []string{applications}})
+	if err != nil {
+		return target, view, nil, fmt.Errorf("looking at %s: %w", req.Target.Name, err)
+	}
+	// Control, then facts, then plans.
+	if view, err = host.Ledger.ReadLedger(ctx, req.Target.Name); err != nil {
+		return target, view, nil, err
+	}
+	after, err = host.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: tables})
+	if err != nil {
+		return target, view, nil, fmt.Errorf("looking at %s: %w", req.Input.Name, err)
+	}
+	return first[0], view, after, nil
+}
+
 // PlanSilver says which table it needs and, from the ledger alone, what waits.
 func (s *current) PlanSilver(ctx context.Context, req plugin.SilverRequest, host plugin.Host) (plugin.SilverPlan, error) {
 	var plan plugin.SilverPlan
@@ -43,20 +67,16 @@ func (s *current) PlanSilver(ctx context.Context, req plugin.SilverRequest, host
 	}
 	spec := targetSpec(req, shape)
 	plan.Tables = []plugin.TableSpec{spec}
-	states, err := host.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{req.Target}})
-	if err != nil {
-		return plan, fmt.Errorf("looking at %s: %w", req.Target.Name, err)
-	}
-	view, err := host.Ledger.ReadLedger(ctx, req.Target.Name)
+	silver, view, after, err := look(ctx, req, host, req.Target)
 	if err != nil {
 		return plan, err
 	}
-	if states[0].Exists {
-		if err := checkTypes(spec, states[0]); err != nil {
+	if silver.Exists {
+		if err := checkTypes(spec, silver); err != nil {
 			return plan, err
 		}
 	}
-	if err := checkGone(states[0], view.Position); err != nil {
+	if err := checkGone(silver, after[0], view.Position); err != nil {
 		return plan, err
 	}
 	switch d := decide(view, ""); {
@@ -76,17 +96,12 @@ func (s *current) RunSilver(ctx context.Context, req plugin.SilverRequest, host 
 	if !req.Until.IsZero() {
 		return result, diag.Errorf(diag.KindUnsupported, "silver.until_unsupported", "", "Applying only up to a position is not built yet").Err()
 	}
-	// Control, then facts, then plans; bronze is pinned only after that.
-	view, err := host.Ledger.ReadLedger(ctx, req.Target.Name)
+	before, view, after, err := look(ctx, req, host, req.Input, req.Target)
 	if err != nil {
 		return result, err
 	}
 	result.Position, result.Verdict = view.Position, view.Verdict
-	states, err := host.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{req.Input, req.Target}})
-	if err != nil {
-		return result, fmt.Errorf("looking at %s and %s: %w", req.Input.Name, req.Target.Name, err)
-	}
-	bronze, silver := states[0], states[1]
+	bronze, silver := after[0], before
 	if silver.Exists {
 		result.Version = silver.Version
 	}
@@ -102,7 +117,7 @@ func (s *current) RunSilver(ctx context.Context, req plugin.SilverRequest, host 
 	if err := shape.checkKey(req.Key, req.Input.Name); err != nil {
 		return result, err
 	}
-	if err := checkGone(silver, view.Position); err != nil {
+	if err := checkGone(silver, after[1], view.Position); err != nil {
 		return result, err
 	}
 	// Rows of snapshots up to the newest completed one tell nothing new: that one
@@ -119,10 +134,11 @@ func (s *current) RunSilver(ctx context.Context, req plugin.SilverRequest, host 
 	if err := s.refuseWaves(ctx, host, d, view, req); err != nil {
 		return result, err
 	}
-	if err := ensureTarget(ctx, host, targetSpec(req, shape), silver); err != nil {
+	base, err := ensureTarget(ctx, host, targetSpec(req, shape), silver)
+	if err != nil {
 		return result, err
 	}
-	a := &application{current: s, req: req, host: host, bronze: bronze, shape: shape, decision: d, progress: progress}
+	a := &application{current: s, req: req, host: host, bronze: bronze, base: base, shape: shape, decision: d, progress: progress}
 	if err := a.run(ctx, &result); err != nil {
 		return result, err
 	}

@@ -67,10 +67,11 @@ type world struct {
 	ledger *fake.Ledger
 	state  map[int32]string // the source table
 	lsn    int
+	budget int64 // of memory, for ranking
 }
 
 func newWorld() *world {
-	w := &world{lake: fake.NewLake(), ledger: &fake.Ledger{Views: map[string]plugin.LedgerView{}}, state: map[int32]string{}}
+	w := &world{lake: fake.NewLake(), ledger: &fake.Ledger{Views: map[string]plugin.LedgerView{}}, state: map[int32]string{}, budget: 1}
 	w.ledger.Verdict = func(view plugin.LedgerView, _ plugin.AdvanceRequest) *int64 {
 		if !view.BronzeEnd.HasCommit {
 			return view.Verdict
@@ -159,14 +160,14 @@ func (w *world) snapshotRows() []logRow {
 // apply runs silver once over a lake that faults may break.
 func (w *world) apply(faults *fake.Faults) (plugin.SilverResult, error) {
 	ctx := context.Background()
-	session, err := silver.New("test").OpenSilver(ctx, plugin.OpenRequest{Component: "current", MemoryBudget: 1})
+	session, err := silver.New("test").OpenSilver(ctx, plugin.OpenRequest{Component: "current", MemoryBudget: w.budget})
 	if err != nil {
 		return plugin.SilverResult{}, err
 	}
 	defer session.Close()
 	tables := faults.Tables(w.lake.Open())
 	defer tables.Close()
-	return session.RunSilver(ctx, request(), plugin.Host{Tables: tables, Ledger: faults.Ledger(w.ledger)}, nil)
+	return session.RunSilver(ctx, request(), plugin.Host{Tables: tables, Ledger: faults.Ledger(w.ledger.Step())}, nil)
 }
 
 func request() plugin.SilverRequest {

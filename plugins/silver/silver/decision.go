@@ -8,6 +8,10 @@ type decision struct {
 	// snapshot is the newest whole snapshot known: completed ones of the
 	// ledger, rows in bronze, or the one silver was last rebuilt from.
 	snapshot string
+	// recorded tells that the ledger knows snapshot as a completed one. It
+	// vouches for the rows, whatever the name under which they were read: the
+	// source forgets the name of a capture instance that was dropped.
+	recorded bool
 	// rebuild replaces silver by the snapshot and the changes after it.
 	rebuild bool
 	// open tells that a chunked snapshot newer than snapshot is open: keys may
@@ -23,6 +27,7 @@ type decision struct {
 func decide(view plugin.LedgerView, whole string) decision {
 	position := view.Position
 	d := decision{snapshot: max(view.Snapshot, whole, position.RebuiltFrom)}
+	d.recorded = d.snapshot != "" && d.snapshot == view.Snapshot
 	d.open = view.Open != nil && view.Open.Snapshot > d.snapshot
 	d.rebuild = position.Applied == "" && position.Open == "" ||
 		d.snapshot != "" && d.snapshot > position.RebuiltFrom

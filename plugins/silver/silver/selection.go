@@ -104,6 +104,10 @@ func (s *selection) keep(batch arrow.RecordBatch, ranked *arrow.Schema) (arrow.R
 		default:
 			continue
 		}
+		if !change && s.decision.recorded {
+			s.indices = append(s.indices, int32(i))
+			continue
+		}
 		if instance := c.instance.Value(i); instance == "" || instance != s.known {
 			if !slices.Contains(s.instances, strings.ToLower(instance)) {
 				return nil, s.foreign(instance)
@@ -128,7 +132,7 @@ func (s *selection) keep(batch arrow.RecordBatch, ranked *arrow.Schema) (arrow.R
 }
 
 func (s *selection) foreign(instance string) error {
-	return diag.Errorf(diag.KindConfiguration, "silver.foreign_instance",
+	return diag.Errorf(diag.KindConfiguration, plugin.CodeForeignInstance,
 		fmt.Sprintf("The source lists these instances of the table: %s. If the instance was dropped, keep the default instance name in the table block so that its rows stay known; if it belongs to another table, two tables were fed into one bronze.",
 			strings.Join(s.instances, ", ")),
 		"%s holds rows of capture instance %q, which is not one of the table's", s.bronze, instance).Err()

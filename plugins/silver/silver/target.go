@@ -42,18 +42,48 @@ func commented(name string, t arrow.DataType, comment string) arrow.Field {
 	return arrow.Field{Name: name, Type: t, Nullable: true, Metadata: arrow.NewMetadata([]string{"comment"}, []string{comment})}
 }
 
+// applications is the app id under which silver counts its merges. A merge
+// that changes no row is counted, too: it may have had a row come and go, and a
+// call that began before it would bring that row back.
+const applications = "pipectl.silver"
+
+// base is what a merge begins from: the table, the version after which no other
+// commit may change its rows, and the number of its last merge.
+type base struct {
+	id      string
+	version int64
+	applied int64
+}
+
 // ensureTarget creates silver or adds the columns that bronze gained. Types
 // are never changed: a wider bronze column stops here instead of being cut.
-func ensureTarget(ctx context.Context, host plugin.Host, spec plugin.TableSpec, silver plugin.TableState) error {
+func ensureTarget(ctx context.Context, host plugin.Host, spec plugin.TableSpec, silver plugin.TableState) (base, error) {
 	if silver.Exists {
 		if err := checkTypes(spec, silver); err != nil {
-			return err
+			return base{}, err
 		}
 	}
-	if _, err := host.Tables.ApplyTable(ctx, plugin.ApplyTableRequest{Spec: spec}); err != nil {
-		return fmt.Errorf("preparing %s: %w", spec.Table.Name, err)
+	made, err := host.Tables.ApplyTable(ctx, plugin.ApplyTableRequest{Spec: spec, RequireID: silver.ID})
+	if err != nil {
+		return base{}, fmt.Errorf("preparing %s: %w", spec.Table.Name, err)
 	}
-	return nil
+	if silver.Exists {
+		applied, ok := silver.Txns[applications]
+		if !ok {
+			applied = -1
+		}
+		return base{id: silver.ID, version: silver.Version, applied: applied}, nil
+	}
+	if made.Action != plugin.TableCreate {
+		return base{}, overtaken(spec.Table.Name)
+	}
+	return base{id: made.ID, version: made.Version, applied: -1}, nil
+}
+
+// overtaken is the conflict with another call on the same table.
+func overtaken(name string) error {
+	return diag.Errorf(diag.KindConflict, "silver.conflict", "Nothing is lost: the step begins again from what is there now.",
+		"Another run has applied changes to %s meanwhile", name).Err()
 }
 
 func checkTypes(spec plugin.TableSpec, silver plugin.TableState) error {
@@ -71,11 +101,16 @@ func checkTypes(spec plugin.TableSpec, silver plugin.TableState) error {
 
 // checkGone stops when silver has a position but no table: applying only the
 // changes after the position would leave a table that looks right and is not.
-func checkGone(silver plugin.TableState, position plugin.TargetPosition) error {
-	if silver.Exists || position.Applied == "" {
+// before and after are silver as it was pinned before and after the ledger was
+// read.
+func checkGone(before, after plugin.TableState, position plugin.TargetPosition) error {
+	switch {
+	case before.Exists || position.Applied == "":
 		return nil
+	case after.Exists:
+		return overtaken(after.Table.Name)
 	}
 	return diag.Errorf(diag.KindStale, "silver.table_gone",
 		"Restore the table. To build it anew from bronze, give the silver another target.",
-		"%s does not exist, but its changes up to %s were applied to it", silver.Table.Name, position.Applied).Err()
+		"%s does not exist, but its changes up to %s were applied to it", before.Table.Name, position.Applied).Err()
 }

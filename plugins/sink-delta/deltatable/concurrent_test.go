@@ -192,3 +192,50 @@ func live(t *testing.T, table *deltatable.Table) []*deltalog.Add {
 	slices.SortFunc(out, func(a, b *deltalog.Add) int { return int(a.ModificationTime - b.ModificationTime) })
 	return out
 }
+
+// TestMergesOfOneAppIDExcludeEachOther: a merge that changes no row still
+// records its txn, so that one which was begun before it is not carried out.
+func TestMergesOfOneAppIDExcludeEachOther(t *testing.T) {
+	t.Parallel()
+	mem := checkedMemory(t)
+	table := mustCreate(t, memoryStore(), plain, nil, options(mem))
+	base := int64(0)
+	merge := deltatable.WriteSpec{Mode: deltatable.Merge, Schema: withAction(plain), BaseVersion: &base,
+		Txns: []deltatable.Txn{{AppID: "silver", Version: 0}}, Merge: &deltatable.MergeSpec{Keys: []string{"id"}, Action: "_action"}}
+	slow, err := table.Begin(t.Context(), merge)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Abort(t.Context())
+	part, err := slow.Part(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := batchOf(t, mem, merge.Schema, []row{{int64(1), "came and went", "U"}})
+	defer rec.Release()
+	if err := part.Write(rec); err != nil {
+		t.Fatal(err)
+	}
+	done, err := part.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rows := range [][]row{{{int64(1), nil, "D"}}, nil} {
+		got := mustWrite(t, mem, table, merge, rows)
+		if got.Outcome != deltatable.Committed || got.Inserted+got.Updated+got.Deleted != 0 || got.Version != base+1 {
+			t.Fatalf("a merge without a change: %s", describe(got))
+		}
+		base++
+		merge.Txns = []deltatable.Txn{{AppID: "silver", Version: base}}
+	}
+	got, err := slow.Commit(t.Context(), []string{done.Token}, "")
+	if err != nil || got.Outcome != deltatable.Already {
+		t.Fatalf("the slow merge: %s, %v", describe(got), err)
+	}
+	wantRows(t, table, plain, nil)
+	for c, err := range table.Log().History(t.Context(), 0) {
+		if err != nil || c.DataChange || c.Added+c.Removed != 0 {
+			t.Errorf("version %d changes data: %+v, %v", c.Version, c, err)
+		}
+	}
+}

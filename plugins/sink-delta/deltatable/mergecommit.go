@@ -83,13 +83,13 @@ func (w *Write) tryMerge(ctx context.Context, s *Snapshot, rows *rowsOf, userMet
 	x := &matching{m: w.merge, s: s, rows: rows, emit: newRowSet(rows.total), again: map[uint64]int{},
 		files: map[string]*touchedFile{}, carried: s.newCarrier(w.merge)}
 	defer x.carried.close()
-	if rows.total == 0 && !w.merge.spec.DeleteAbsent {
+	if rows.total == 0 && !w.merge.spec.DeleteAbsent && len(w.spec.Txns) == 0 {
 		return Result{Version: s.Version(), Outcome: Nothing}, nil
 	}
 	if err := x.find(ctx); err != nil {
 		return Result{}, err
 	}
-	if len(x.files) == 0 && x.inserted == 0 {
+	if len(x.files) == 0 && x.inserted == 0 && len(w.spec.Txns) == 0 {
 		return Result{Version: s.Version(), Outcome: Nothing}, nil
 	}
 	layout, err := s.newLayout(s.log.Schema())

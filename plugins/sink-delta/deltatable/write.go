@@ -164,16 +164,22 @@ func (w *Write) check(ctx context.Context, s *Snapshot) error {
 	if *w.spec.BaseVersion == s.Version() {
 		return nil
 	}
-	for c, err := range w.table.log.History(ctx, *w.spec.BaseVersion) {
+	next := *w.spec.BaseVersion
+	for c, err := range w.table.log.History(ctx, next) {
+		next++
 		switch {
 		case err != nil:
 			return fmt.Errorf("looking for changes after version %d: %w", *w.spec.BaseVersion, err)
 		case c.Version > s.Version():
 			return nil
-		case c.DataChange:
+		case c.DataChange, c.Version != next:
+			detail := "rows changed"
+			if c.Version != next { // cleanup of the log has taken the commits between
+				detail = "rows may have changed"
+			}
 			return &deltalog.ConflictError{
 				Kind: deltalog.ErrConcurrentAppend, Version: c.Version, Operation: c.Info.Operation,
-				Detail: fmt.Sprintf("rows changed after version %d, on which the write was planned", *w.spec.BaseVersion),
+				Detail: fmt.Sprintf("%s after version %d, on which the write was planned", detail, *w.spec.BaseVersion),
 			}
 		}
 	}
