@@ -32,7 +32,8 @@ const (
 )
 
 // controlColumns are in the order in which the table is created: the key, four
-// of the verdict, four of a silver's position.
+// of the verdict, six of a silver's position. The last two are pipectl's own;
+// other writers leave them alone.
 var controlColumns = []column[ControlRow]{
 	text(columnTableName, "Name of the table that the row is about.", func(r *ControlRow) string { return r.Table }),
 	moment(columnFinalizedUntil, "The verdict: every period that ends at or before this instant is complete in the table. It only moves forward. Over a recorded gap it says that nothing more arrives, not that nothing is missing.", func(r *ControlRow) *int64 { return r.FinalizedUntil }),
@@ -43,6 +44,8 @@ var controlColumns = []column[ControlRow]{
 	text("snapshot_lsn", "Silver only: the snapshot last rebuilt from.", func(r *ControlRow) string { return r.Position.RebuiltFrom }),
 	text("open_snapshot_lsn", "Silver only: the chunked snapshot whose waves are being applied; its rows are not all there yet.", func(r *ControlRow) string { return r.Position.Open }),
 	integer("snapshot_wave", "Silver only: last wave of that snapshot applied, NULL before the first.", func(r *ControlRow) *int32 { return r.Position.Wave }),
+	long("silver_version", "Silver only: version of the table when the position was stored. A table that is behind it was put back.", func(r *ControlRow) *int64 { return r.Position.Version }),
+	long("foreign_version", "Silver only: newest version in which another writer changed rows, until the table is rebuilt or a check compared every row and found it equal.", func(r *ControlRow) *int64 { return r.Position.Foreign }),
 }
 
 var (
@@ -65,12 +68,21 @@ func (l *Ledger) ControlRow(ctx context.Context, table string) (ControlRow, erro
 // table without a row is absent, and so is every row when there is no control
 // table.
 func (l *Ledger) ControlRows(ctx context.Context, tables ...string) (map[string]ControlRow, error) {
+	state, err := l.look(ctx, l.control)
+	if err != nil {
+		return nil, err
+	}
+	return l.controlRows(ctx, state, tables...)
+}
+
+// controlRows is ControlRows at the version that state tells.
+func (l *Ledger) controlRows(ctx context.Context, state plugin.TableState, tables ...string) (map[string]ControlRow, error) {
 	out := map[string]ControlRow{}
 	var filter plugin.Filter
 	if len(tables) > 0 {
 		filter = where(in(columnTableName, tables...))
 	}
-	err := l.scan(ctx, l.control, nil, filter, func(b batch) error {
+	err := l.scanAt(ctx, state, nil, filter, func(b batch) error {
 		for i := range b.rows() {
 			row := ControlRow{
 				Table:          b.text(columnTableName, i),
@@ -80,6 +92,7 @@ func (l *Ledger) ControlRows(ctx context.Context, tables ...string) (map[string]
 				Position: plugin.TargetPosition{
 					Applied: b.text("applied_lsn", i), RebuiltFrom: b.text("snapshot_lsn", i),
 					Open: b.text("open_snapshot_lsn", i), Wave: b.int32("snapshot_wave", i),
+					Version: b.int64("silver_version", i), Foreign: b.int64("foreign_version", i),
 				},
 			}
 			if len(tables) > 0 && !slices.Contains(tables, row.Table) {
@@ -105,8 +118,8 @@ type Verdict struct {
 
 // Advance moves the verdict of a table forward, never back, and returns the one
 // stored afterwards: microseconds UTC, nil when there is none. Call it only
-// after the batch behind the position is committed. The control table is made
-// or migrated even when the position proves nothing.
+// after the batch behind the position is committed. The control table is
+// migrated even when the position proves nothing.
 func (l *Ledger) Advance(ctx context.Context, table string, end plugin.Position, g Granularity) (*int64, error) {
 	stored, err := l.AdvanceAll(ctx, Verdict{Table: table, End: end, Granularity: g})
 	return stored[table], err
@@ -123,7 +136,7 @@ func (l *Ledger) AdvanceAll(ctx context.Context, verdicts ...Verdict) (map[strin
 		names[i] = v.Table
 	}
 	var stored map[string]ControlRow
-	err := l.retry(ctx, func() (err error) {
+	err := l.retryControl(ctx, func() (err error) {
 		if stored, err = l.ControlRows(ctx, names...); err != nil {
 			return err
 		}
@@ -131,7 +144,7 @@ func (l *Ledger) AdvanceAll(ctx context.Context, verdicts ...Verdict) (map[strin
 		if len(due) == 0 {
 			return nil
 		}
-		if err := l.merge(ctx, columnFinalizedUntil, verdictColumns, due); err != nil {
+		if err := l.merge(ctx, columnFinalizedUntil, verdictColumns, -1, due); err != nil {
 			return err
 		}
 		// Another writer may have been further: then the guard kept its verdict.
@@ -169,28 +182,9 @@ func (l *Ledger) moved(verdicts []Verdict, stored map[string]ControlRow) []Contr
 	return out
 }
 
-// SetPosition stores how far a silver table has come. It never touches the
-// verdict and writes nothing when the position is stored already.
-func (l *Ledger) SetPosition(ctx context.Context, table string, p plugin.TargetPosition) error {
-	if err := l.ensure(ctx, l.controlSpec()); err != nil {
-		return err
-	}
-	return l.retry(ctx, func() error {
-		row, err := l.ControlRow(ctx, table)
-		if err != nil || samePosition(row.Position, p) {
-			return err
-		}
-		return l.merge(ctx, "", positionColumns, []ControlRow{{Table: table, Position: p}})
-	})
-}
-
-func samePosition(a, b plugin.TargetPosition) bool {
-	waves := a.Wave == nil && b.Wave == nil || a.Wave != nil && b.Wave != nil && *a.Wave == *b.Wave
-	return a.Applied == b.Applied && a.RebuiltFrom == b.RebuiltFrom && a.Open == b.Open && waves
-}
-
-// merge writes the key and some columns of rows, in one commit or none.
-func (l *Ledger) merge(ctx context.Context, guard string, columns []column[ControlRow], due []ControlRow) error {
+// merge writes the key and some columns of rows, in one commit or none. With a
+// base version (-1 = none), a commit that came after it is a conflict.
+func (l *Ledger) merge(ctx context.Context, guard string, columns []column[ControlRow], base int64, due []ControlRow) error {
 	columns = append([]column[ControlRow]{controlColumns[0]}, columns...)
 	target := schemaOf(columns)
 	update := make([]string, len(columns)-1)
@@ -198,7 +192,7 @@ func (l *Ledger) merge(ctx context.Context, guard string, columns []column[Contr
 		update[i] = c.name
 	}
 	begun, err := l.tables.BeginWrite(ctx, plugin.BeginWriteRequest{
-		Table: l.control, Mode: plugin.WriteMerge, Schema: target, BaseVersion: -1,
+		Table: l.control, Mode: plugin.WriteMerge, Schema: target, BaseVersion: base,
 		Merge: &plugin.Merge{Keys: []string{columnTableName}, Guard: guard, Action: columnAction, UpdateColumns: update},
 	})
 	if err != nil {

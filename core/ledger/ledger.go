@@ -36,6 +36,10 @@ type Ledger struct {
 
 	mu     sync.Mutex          // guards opened; never held while calling the sink
 	opened map[string]struct{} // tables ready to be written
+
+	// writing lets one goroutine at a time write to control: they would only get
+	// in each other's way, since every write rewrites the same file.
+	writing chan struct{}
 }
 
 // New returns the ledger of a sink; it touches nothing yet.
@@ -44,7 +48,8 @@ func New(tables plugin.Tables, opts Options) *Ledger {
 		tables: tables,
 		facts:  plugin.TableRef{Name: opts.Facts}, control: plugin.TableRef{Name: opts.Control},
 		warn: opts.Warn, clock: opts.Clock, sleep: opts.Sleep, random: opts.Random,
-		opened: map[string]struct{}{},
+		opened:  map[string]struct{}{},
+		writing: make(chan struct{}, 1),
 	}
 	if l.warn == nil {
 		l.warn = func(diag.Diagnostic) {}
@@ -107,4 +112,17 @@ func (l *Ledger) retry(ctx context.Context, write func() error) error {
 		}
 		longest = min(2*longest, retryLongest)
 	}
+}
+
+// retryControl is retry for writes to the control table.
+func (l *Ledger) retryControl(ctx context.Context, write func() error) error {
+	return l.retry(ctx, func() error {
+		select {
+		case l.writing <- struct{}{}:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		defer func() { <-l.writing }()
+		return write()
+	})
 }

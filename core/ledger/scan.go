@@ -16,18 +16,33 @@ import (
 // errEnough stops a scan that has found what it looked for.
 var errEnough = errors.New("enough rows")
 
+// look answers what a table is now.
+func (l *Ledger) look(ctx context.Context, table plugin.TableRef) (plugin.TableState, error) {
+	states, err := l.tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{table}})
+	if err != nil {
+		return plugin.TableState{}, fmt.Errorf("looking at table %s: %w", table.Name, err)
+	}
+	return states[0], nil
+}
+
 // scan reads a table at its newest version, or nothing when there is none.
 // Columns that an older table lacks read as NULL; nil = all columns.
 func (l *Ledger) scan(ctx context.Context, table plugin.TableRef, columns []string, filter plugin.Filter, use func(batch) error) error {
-	states, err := l.tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{table}})
+	state, err := l.look(ctx, table)
 	if err != nil {
-		return fmt.Errorf("looking at table %s: %w", table.Name, err)
+		return err
 	}
-	if !states[0].Exists {
+	return l.scanAt(ctx, state, columns, filter, use)
+}
+
+// scanAt is scan at the version that state tells.
+func (l *Ledger) scanAt(ctx context.Context, state plugin.TableState, columns []string, filter plugin.Filter, use func(batch) error) error {
+	table := state.Table
+	if !state.Exists {
 		return nil
 	}
 	present := map[string]bool{}
-	for _, f := range states[0].Schema.Fields() {
+	for _, f := range state.Schema.Fields() {
 		present[f.Name] = true
 	}
 	for _, clause := range filter.Any {
@@ -48,7 +63,7 @@ func (l *Ledger) scan(ctx context.Context, table plugin.TableRef, columns []stri
 		return nil
 	}
 	// The version is pinned, so that a column found above is in it.
-	frames, err := l.tables.Scan(ctx, plugin.ScanRequest{Table: table, Version: states[0].Version, Columns: have, Filter: filter})
+	frames, err := l.tables.Scan(ctx, plugin.ScanRequest{Table: table, Version: state.Version, Columns: have, Filter: filter})
 	if err != nil {
 		return fmt.Errorf("reading table %s: %w", table.Name, err)
 	}

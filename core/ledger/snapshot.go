@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pipectl/pipectl/core/plugin"
@@ -112,13 +113,19 @@ type SnapshotRow struct {
 // Snapshots lists what facts say about snapshots of a bronze table, in no
 // order.
 func (l *Ledger) Snapshots(ctx context.Context, target string) ([]SnapshotRow, error) {
-	var out []SnapshotRow
+	all, err := l.SnapshotsOf(ctx, target)
+	return all[target], err
+}
+
+// SnapshotsOf is Snapshots for several tables in one scan.
+func (l *Ledger) SnapshotsOf(ctx context.Context, targets ...string) (map[string][]SnapshotRow, error) {
+	out := map[string][]SnapshotRow{}
 	columns := []string{"app_id", "event", "min_lsn", "max_lsn", "max_commit_ts", "rows", "detail", "target"}
-	filter := where(equal("target", target), in("event", EventBootstrap, EventResnapshot, EventSnapshotOpen))
+	filter := where(in("target", targets...), in("event", EventBootstrap, EventResnapshot, EventSnapshotOpen))
 	err := l.scan(ctx, l.facts, columns, filter, func(b batch) error {
 		for i := range b.rows() {
-			event := b.text("event", i)
-			if b.text("target", i) != target {
+			event, target := b.text("event", i), b.text("target", i)
+			if !slices.Contains(targets, target) {
 				continue
 			}
 			r := SnapshotRow{AppID: b.text("app_id", i), Event: event, Stamp: b.position("max_lsn", "max_commit_ts", i)}
@@ -135,7 +142,7 @@ func (l *Ledger) Snapshots(ctx context.Context, target string) ([]SnapshotRow, e
 			default:
 				continue
 			}
-			out = append(out, r)
+			out[target] = append(out[target], r)
 		}
 		return nil
 	})

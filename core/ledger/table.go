@@ -3,7 +3,9 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -60,8 +62,12 @@ type TableChange struct {
 // this program; it changes nothing.
 func (l *Ledger) Plan(ctx context.Context) ([]TableChange, error) {
 	var out []TableChange
-	for _, s := range []plugin.TableSpec{l.factsSpec(), l.controlSpec()} {
-		due, err := l.due(ctx, s, nil)
+	for _, s := range l.specs() {
+		state, err := l.look(ctx, s.Table)
+		if err != nil {
+			return nil, err
+		}
+		due, err := outdated(state, s, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -77,16 +83,56 @@ func (l *Ledger) Plan(ctx context.Context) ([]TableChange, error) {
 	return out, nil
 }
 
-// Ensure creates the ledger's tables or brings older ones up to date.
+func (l *Ledger) specs() []plugin.TableSpec { return []plugin.TableSpec{l.factsSpec(), l.controlSpec()} }
+
+// Ensure creates the ledger's tables or brings older ones up to date. Nothing
+// else creates them.
 func (l *Ledger) Ensure(ctx context.Context) error {
-	if err := l.ensure(ctx, l.factsSpec()); err != nil {
-		return err
+	for _, s := range l.specs() {
+		if err := l.open(ctx, s, true); err != nil {
+			return err
+		}
 	}
-	return l.ensure(ctx, l.controlSpec())
+	return nil
 }
 
-// ensure opens a table for writing, once per ledger.
-func (l *Ledger) ensure(ctx context.Context, s plugin.TableSpec) error {
+// Check fails with kind stale when a table of the ledger does not exist.
+func (l *Ledger) Check(ctx context.Context) error {
+	for _, s := range l.specs() {
+		state, err := l.look(ctx, s.Table)
+		if err != nil {
+			return err
+		}
+		if !state.Exists {
+			return l.gone(s.Table)
+		}
+	}
+	return nil
+}
+
+// gone is the error of a write to a table of the ledger that does not exist:
+// made anew without a word it would hide that what it held is lost.
+func (l *Ledger) gone(table plugin.TableRef) error {
+	return diag.Errorf(diag.KindStale, CodeTableGone, "Restore it. Where that cannot be, `pipectl apply` makes it anew: "+l.Loss(table)+".",
+		"Table %s does not exist", table.Name).Err()
+}
+
+// CodeTableGone is the code of the diagnostics about a table of the ledger that
+// does not exist any more.
+const CodeTableGone = "ledger.table_gone"
+
+// Loss says for people what a table of the ledger takes along when it goes.
+func (l *Ledger) Loss(table plugin.TableRef) string {
+	if table == l.control {
+		return "the verdicts begin anew, and each silver is applied from bronze again from the start"
+	}
+	return "what was recorded of batches, snapshots and events is gone"
+}
+
+// ensure opens a table for writing, once per ledger. It must exist.
+func (l *Ledger) ensure(ctx context.Context, s plugin.TableSpec) error { return l.open(ctx, s, false) }
+
+func (l *Ledger) open(ctx context.Context, s plugin.TableSpec, create bool) error {
 	l.mu.Lock()
 	_, ready := l.opened[s.Table.Name]
 	l.mu.Unlock()
@@ -94,11 +140,19 @@ func (l *Ledger) ensure(ctx context.Context, s plugin.TableSpec) error {
 		return nil
 	}
 	err := l.retry(ctx, func() error {
-		due, err := l.due(ctx, s, l.warn)
+		state, err := l.look(ctx, s.Table)
+		if err != nil {
+			return err
+		}
+		if !state.Exists && !create {
+			return l.gone(s.Table)
+		}
+		due, err := outdated(state, s, l.warn)
 		if err != nil || !due {
 			return err
 		}
-		if _, err := l.tables.ApplyTable(ctx, plugin.ApplyTableRequest{Spec: s}); err != nil {
+		// Of a table that exists, only that one is changed.
+		if _, err := l.tables.ApplyTable(ctx, plugin.ApplyTableRequest{Spec: s, RequireID: state.ID}); err != nil {
 			return fmt.Errorf("opening table %s: %w", s.Table.Name, err)
 		}
 		return nil
@@ -112,12 +166,19 @@ func (l *Ledger) ensure(ctx context.Context, s plugin.TableSpec) error {
 	return nil
 }
 
-func (l *Ledger) due(ctx context.Context, s plugin.TableSpec, warn func(diag.Diagnostic)) (bool, error) {
-	states, err := l.tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{s.Table}})
-	if err != nil {
-		return false, fmt.Errorf("looking at table %s: %w", s.Table.Name, err)
+// outdated is Due for tables of the ledger. They also have columns of pipectl's
+// own, which the schema version does not count: it is shared with other writers.
+func outdated(state plugin.TableState, s plugin.TableSpec, warn func(diag.Diagnostic)) (bool, error) {
+	due, err := Due(state, s, warn)
+	if err != nil || due {
+		return due, err
 	}
-	return Due(states[0], s, warn)
+	for _, f := range s.Schema.Fields() {
+		if !slices.ContainsFunc(state.Schema.Fields(), func(have arrow.Field) bool { return strings.EqualFold(have.Name, f.Name) }) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // Due reports whether a table must be created or migrated before it is written:

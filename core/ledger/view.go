@@ -18,21 +18,28 @@ type ViewOptions struct {
 }
 
 // View is the ledger as one step of a silver or check sees it: plugin.Ledger,
-// narrowed to its bronze and targets. It keeps the bronze end that ReadLedger
-// answered with, because the verdict follows that one and never a newer one.
+// narrowed to its bronze and targets. What the first ReadLedger of a target
+// answered counts for the whole step: the verdict follows that bronze end and
+// never a newer one, and the position moves only from there.
 type View struct {
 	ledger *Ledger
 	opts   ViewOptions
 
-	mu   sync.Mutex // guards ends
-	ends map[string]plugin.Position
+	mu     sync.Mutex // guards starts
+	starts map[string]start
+}
+
+// start is what a step began from.
+type start struct {
+	end      plugin.Position
+	position plugin.TargetPosition
 }
 
 var _ plugin.Ledger = (*View)(nil)
 
 // View returns the view of one step.
 func (l *Ledger) View(opts ViewOptions) *View {
-	return &View{ledger: l, opts: opts, ends: map[string]plugin.Position{}}
+	return &View{ledger: l, opts: opts, starts: map[string]start{}}
 }
 
 func (v *View) check(target string) error {
@@ -58,7 +65,11 @@ func (v *View) ReadLedger(ctx context.Context, target string) (plugin.LedgerView
 		Verdict:   control[target].FinalizedUntil,
 	}
 	v.mu.Lock()
-	v.ends[target] = out.BronzeEnd
+	if first, again := v.starts[target]; again {
+		out.BronzeEnd = first.end
+	} else {
+		v.starts[target] = start{end: out.BronzeEnd, position: out.Position}
+	}
 	v.mu.Unlock()
 	snapshots, err := l.Snapshots(ctx, bronze.Name)
 	if err != nil {
@@ -124,22 +135,26 @@ func (v *View) Chunks(ctx context.Context, snapshot string) ([]plugin.ChunkRow, 
 }
 
 // Advance stores the position, then moves the verdict to what the bronze end of
-// this step's ReadLedger proves.
+// this step's first ReadLedger proves. It ends with kind conflict when somebody
+// else has moved the position since.
 func (v *View) Advance(ctx context.Context, req plugin.AdvanceRequest) (*int64, error) {
 	if err := v.check(req.Target); err != nil {
 		return nil, err
 	}
 	v.mu.Lock()
-	end, read := v.ends[req.Target]
+	begun, read := v.starts[req.Target]
 	v.mu.Unlock()
 	if !read {
 		return nil, fmt.Errorf("the step moves the position of %q without having read it", req.Target)
 	}
-	if err := v.ledger.SetPosition(ctx, req.Target, req.Position); err != nil {
+	if err := v.ledger.SetPosition(ctx, req.Target, begun.position, req.Position); err != nil {
 		return nil, err
 	}
+	v.mu.Lock()
+	v.starts[req.Target] = start{end: begun.end, position: req.Position}
+	v.mu.Unlock()
 	if req.HoldVerdict {
 		return v.ledger.FinalizedUntil(ctx, req.Target)
 	}
-	return v.ledger.Advance(ctx, req.Target, end, v.opts.Granularity)
+	return v.ledger.Advance(ctx, req.Target, begun.end, v.opts.Granularity)
 }

@@ -118,6 +118,9 @@ type Step struct {
 	Digest      string
 	Accepted    bool
 	NotAccepted string
+	// ReadAgain is set for a snapshot that was taken before and whose rows are
+	// gone: the number of the stream's newest batch, for which it is accepted.
+	ReadAgain *int64
 	// Diagnostics are the step's own; with an error it cannot run.
 	Diagnostics diag.List
 	// Source is the identity of the source table, for a stream.

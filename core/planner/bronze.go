@@ -65,22 +65,37 @@ func (p *planning) checkWriters(ctx context.Context, lake *Lake, s *model.Stream
 		"Table %s holds rows that were written under the app_id %s, and this stream has %q", s.Target, strings.Join(others, ", "), s.AppID).At("app_id").Err()
 }
 
-// completedSnapshot reports whether facts record a snapshot that this stream
-// has in its target: the table is then not read again.
-func (p *planning) completedSnapshot(ctx context.Context, lake *Lake, s *model.Stream) (bool, error) {
-	if !p.tables[lake.Sink.Addr][lake.Ledger.Facts().Name].Exists {
-		return false, nil
+// snapshot looks for the stream's snapshot as its run would: known tells that
+// facts record one, and found that its rows are in the table. What other streams
+// of the lake have is read once.
+func (p *planning) snapshot(ctx context.Context, lake *Lake, s *model.Stream, info plugin.TableInfo, begun bool) (known, found bool, err error) {
+	sink := lake.Sink.Addr
+	bronze := p.tables[sink][s.Target]
+	if bronze.Table.Name == "" {
+		bronze.Table = plugin.TableRef{Name: s.Target, Path: s.Path}
 	}
-	rows, err := lake.Ledger.Snapshots(ctx, s.Target)
-	if err != nil {
-		return false, err
-	}
-	for _, r := range rows {
-		if ledger.Family(s.AppID, r.AppID) && (r.Event == ledger.EventBootstrap || r.Event == ledger.EventResnapshot) {
-			return true, nil
+	if p.recorded[sink] == nil {
+		var targets []string
+		for _, other := range p.Config.Streams {
+			if other.To == sink {
+				targets = append(targets, other.Target)
+			}
 		}
+		recorded, err := lake.Ledger.SnapshotsOf(ctx, targets...)
+		if err != nil {
+			return false, false, err
+		}
+		p.recorded[sink] = recorded
 	}
-	return false, nil
+	query := stream.SnapshotQuery{
+		AppID: s.AppID, Bronze: bronze, Recorded: p.recorded[sink][s.Target], Instances: info.Instances, Begun: begun,
+	}
+	at, err := stream.FindSnapshot(ctx, lake.Tables, query)
+	if err != nil {
+		return false, false, err
+	}
+	chunked, complete := ledger.OpenChunked(query.Recorded, s.AppID)
+	return query.Completion() != nil, !at.IsZero() || chunked != nil && complete, nil
 }
 
 // checkLoss asks the source whether the changes right after a position are

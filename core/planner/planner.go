@@ -48,9 +48,10 @@ type planning struct {
 	accepted map[addr.Address]map[string]state.Accepted
 	tables   map[addr.Address]map[string]plugin.TableState // by sink, then name
 	sources  map[addr.Address]plugin.InspectResponse
-	info     map[addr.Address]plugin.TableInfo // by stream
-	logs     map[addr.Address]state.Log        // by stream
-	specs    map[addr.Address]plugin.TableSpec // bronze's, by stream
+	info     map[addr.Address]plugin.TableInfo                // by stream
+	logs     map[addr.Address]state.Log                       // by stream
+	recorded map[addr.Address]map[string][]ledger.SnapshotRow // by sink, then bronze
+	specs    map[addr.Address]plugin.TableSpec                // bronze's, by stream
 	// unreadable holds the tables that could not be looked at.
 	unreadable map[tableIn]error
 }
@@ -75,6 +76,7 @@ func Make(ctx context.Context, req Request) (*plan.Plan, error) {
 		sources:  map[addr.Address]plugin.InspectResponse{},
 		info:     map[addr.Address]plugin.TableInfo{},
 		logs:     map[addr.Address]state.Log{},
+		recorded: map[addr.Address]map[string][]ledger.SnapshotRow{},
 		specs:    map[addr.Address]plugin.TableSpec{},
 
 		unreadable: map[tableIn]error{},

@@ -87,12 +87,26 @@ func (p *planning) streamWork(ctx context.Context, lake *Lake, s *model.Stream, 
 		return diag.Errorf(diag.KindStale, "stream.table_gone", "Restore the table. To load it anew, give the stream another target and app_id.",
 			"Table %s does not exist, but the stream has written to it up to %s", s.Target, CommittedEnd(log).Text).Err()
 	}
+	known, found := false, false
+	if s.Bootstrap == model.BootstrapFull {
+		var err error
+		if known, found, err = p.snapshot(ctx, lake, s, info, log.Newest >= 0); err != nil {
+			return err
+		}
+		if known && !found {
+			p.readAgain(s, log, step)
+		}
+	}
 	if log.Newest >= 0 {
 		step.Kind, step.Reason = plan.Changes, "it has a position"
 		if log.Committed < log.Newest {
 			if err := p.describeUnfinished(ctx, lake, s, log, step); err != nil {
 				return err
 			}
+		}
+		if s.Bootstrap == model.BootstrapFull && !found {
+			step.Kind, step.Reason, step.Pending = plan.FullSnapshot, "no snapshot is in "+s.Target, true
+			p.describeSnapshot(info, step)
 		}
 		return p.describeChanges(ctx, s, info, log, step)
 	}
@@ -105,15 +119,7 @@ func (p *planning) streamWork(ctx context.Context, lake *Lake, s *model.Stream, 
 		step.Detail = []string{"changes from " + from}
 		return nil
 	}
-	reused := false
-	var err error
-	if exists { // a snapshot of a table that is gone is gone, too
-		reused, err = p.completedSnapshot(ctx, lake, s)
-	}
-	if err != nil {
-		return err
-	}
-	if reused {
+	if found {
 		step.Kind, step.Reason, step.Pending = plan.Start, "a snapshot is in "+s.Target+" already", true
 		step.Detail = []string{"changes since that snapshot"}
 		return nil
@@ -121,6 +127,17 @@ func (p *planning) streamWork(ctx context.Context, lake *Lake, s *model.Stream, 
 	step.Kind, step.Reason, step.Pending = plan.FullSnapshot, "it has no position yet", true
 	p.describeSnapshot(info, step)
 	return nil
+}
+
+// readAgain asks for a new acceptance: the one that there is was of a snapshot
+// that has been taken, and its rows are gone. An acceptance of a second one
+// holds until the stream goes on.
+func (p *planning) readAgain(s *model.Stream, log state.Log, step *plan.Step) {
+	step.ReadAgain = &log.Newest
+	accepted := p.accepted[s.To][s.Addr.String()]
+	if step.Accepted && (accepted.ReadAgain == nil || *accepted.ReadAgain != log.Newest) {
+		step.Accepted, step.NotAccepted = false, "the snapshot that was taken is no longer in "+s.Target
+	}
 }
 
 func (p *planning) describeSnapshot(info plugin.TableInfo, step *plan.Step) {

@@ -47,6 +47,13 @@ type TargetPosition struct {
 	Open string
 	// Wave is the last wave of it applied, nil when none.
 	Wave *int32
+	// Version is the target's when this was stored, nil when it is not known. A
+	// target that is behind it was put back.
+	Version *int64
+	// Foreign is the newest version of the target in which another writer changed
+	// rows, nil when none did since the target was rebuilt, or since a check found
+	// every row of it equal.
+	Foreign *int64
 }
 
 // OpenSnapshot is a chunked snapshot that was opened.
@@ -73,13 +80,18 @@ type AdvanceRequest struct {
 }
 
 // Ledger is the part of facts, plans and control that a plugin may see. The
-// verdict follows the bronze end that ReadLedger answered with in this step,
-// never a newer one.
+// verdict follows the bronze end that the first ReadLedger of this step answered
+// with, never a newer one.
 type Ledger interface {
+	//
+	// Pin the target before it and bronze after it: then what was applied to the
+	// target is in what the ledger and bronze say.
 	ReadLedger(ctx context.Context, target string) (LedgerView, error)
 	// Chunks lists the recorded chunks of a snapshot as they are, doubles included.
 	Chunks(ctx context.Context, snapshot string) ([]ChunkRow, error)
-	// Advance stores position, then verdict, and answers the stored verdict.
+	// Advance stores position, then verdict, and answers the stored verdict. It
+	// moves the position only from the one that the step read first: kind conflict
+	// when another run has moved it since. End the step with that; it is repeated.
 	Advance(ctx context.Context, req AdvanceRequest) (verdict *int64, err error)
 }
 
@@ -98,6 +110,11 @@ type SilverRequest struct {
 	// InputSchema is bronze's as it will be; bronze may not exist yet.
 	InputSchema *arrow.Schema
 }
+
+// CodeForeignInstance is the code of the diagnostic with which a silver refuses
+// rows whose name is in none of its Instances. The host then asks the source
+// again and, when it learns of more names, repeats the call once.
+const CodeForeignInstance = "silver.foreign_instance"
 
 // SilverPlan is what a silver would need and do.
 type SilverPlan struct {

@@ -99,7 +99,7 @@ func (x *execution) accept(ctx context.Context, lake *planner.Lake) error {
 		if sink != lake.Sink.Addr || step.Diagnostics.HasErrors() || !step.Blocked.IsZero() || step.Accepted {
 			continue
 		}
-		declared[step.Address.String()] = state.Accepted{Target: target, Digest: step.Digest, At: x.Clock().UTC()}
+		declared[step.Address.String()] = state.Accepted{Target: target, Digest: step.Digest, At: x.Clock().UTC(), ReadAgain: step.ReadAgain}
 		changed = true
 	}
 	if x.Whole {

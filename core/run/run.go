@@ -13,7 +13,6 @@ import (
 	"github.com/pipectl/pipectl/core/model"
 	"github.com/pipectl/pipectl/core/plan"
 	"github.com/pipectl/pipectl/core/planner"
-	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/core/state"
 	"github.com/pipectl/pipectl/core/stream"
 )
@@ -58,16 +57,10 @@ const defaultJobs = 4
 type execution struct {
 	Request
 	events  sync.Mutex
-	mu      sync.Mutex // guards the maps
+	mu      sync.Mutex // guards the maps, and what is in sources
 	results map[addr.Address]*StepResult
 	slots   map[[2]addr.Address]stream.Slots
 	sources map[addr.Address]map[string]sourceTable
-}
-
-// sourceTable is what a source says of itself and one table.
-type sourceTable struct {
-	identity string
-	info     plugin.TableInfo
 }
 
 // Execute carries out the plan. The error is for what spoils the run as a
@@ -247,66 +240,6 @@ func (x *execution) once(ctx context.Context, a addr.Address, r *StepResult) err
 		return x.check(ctx, a, r)
 	}
 	return fmt.Errorf("no work is known for %s", a)
-}
-
-// inspect asks the sources about the tables of the steps once more: the plan
-// may be old, and a run needs the shapes of now.
-func (x *execution) inspect(ctx context.Context, g *graph.Graph[addr.Address]) error {
-	requests := map[addr.Address]plugin.InspectRequest{}
-	order, err := g.Order()
-	if err != nil {
-		return err
-	}
-	seen := map[addr.Address]bool{}
-	for _, a := range order {
-		s := x.streamOf(a)
-		if s == nil || seen[s.Addr] {
-			continue
-		}
-		seen[s.Addr] = true
-		table := x.Config.Table(s.Table)
-		req := requests[table.Source]
-		req.Tables = append(req.Tables, planner.SourceTable(table, s))
-		requests[table.Source] = req
-	}
-	for source, req := range requests {
-		session, err := x.Plugins.Source(ctx, source)
-		if err != nil {
-			return err
-		}
-		answer, err := session.Inspect(ctx, req)
-		if err != nil {
-			return x.placed(source, err)
-		}
-		x.sources[source] = map[string]sourceTable{}
-		for _, info := range answer.Tables {
-			x.sources[source][info.Address] = sourceTable{identity: answer.Identity, info: info}
-		}
-	}
-	return nil
-}
-
-// streamOf is the stream that a step is, or follows.
-func (x *execution) streamOf(a addr.Address) *model.Stream {
-	switch a.Kind {
-	case addr.Stream:
-		return x.Config.Stream(a)
-	case addr.Silver:
-		return x.Config.Stream(x.Config.Silver(a).From)
-	case addr.Check:
-		return x.streamOf(x.Config.Check(a).Silver)
-	}
-	return nil
-}
-
-// info is what the source says of a stream's table.
-func (x *execution) info(s *model.Stream) (sourceTable, error) {
-	source := x.Config.Table(s.Table).Source
-	t, ok := x.sources[source][s.Addr.String()]
-	if !ok {
-		return t, fmt.Errorf("%s did not answer about the table of %s", source, s.Addr)
-	}
-	return t, x.Config.Table(s.Table).Origin.Locate(s.Table, t.info.Diagnostics).Err()
 }
 
 func (x *execution) stopped() bool {

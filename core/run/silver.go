@@ -2,8 +2,10 @@ package run
 
 import (
 	"context"
+	"slices"
 
 	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/planner"
 	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/core/stream"
@@ -45,6 +47,19 @@ func (x *execution) silver(ctx context.Context, a addr.Address, r *StepResult) (
 		}
 	}()
 	result, err := session.RunSilver(held, planner.SilverRequest(v, s, info.info, bronze), host, x.progress(a))
+	if foreign(err) {
+		// A name that came, or went, while this run was on its way.
+		if more, lerr := x.learned(held, s); lerr != nil {
+			err = lerr
+		} else if more {
+			if info, err = x.info(s); err != nil {
+				return err
+			}
+			if host, err = lake.SilverHost(v, s); err == nil {
+				result, err = session.RunSilver(held, planner.SilverRequest(v, s, info.info, bronze), host, x.progress(a))
+			}
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -59,6 +74,12 @@ func (x *execution) silver(ctx context.Context, a addr.Address, r *StepResult) (
 	}
 	r.Silver = &result
 	return nil
+}
+
+// foreign reports whether a silver met rows under a name that is not known to
+// be the table's.
+func foreign(err error) bool {
+	return slices.ContainsFunc(diag.FromError(err), func(d diag.Diagnostic) bool { return d.Code == plugin.CodeForeignInstance })
 }
 
 func (x *execution) progress(a addr.Address) func(plugin.Progress) {

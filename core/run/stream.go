@@ -6,6 +6,7 @@ import (
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/ledger"
 	"github.com/pipectl/pipectl/core/model"
+	"github.com/pipectl/pipectl/core/plan"
 	"github.com/pipectl/pipectl/core/planner"
 	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/core/stream"
@@ -20,6 +21,9 @@ func (x *execution) stream(ctx context.Context, a addr.Address, r *StepResult, w
 		return err
 	}
 	cfg.Watch, cfg.Poll = watch, x.Poll
+	// Only what was planned, and so accepted, reads a whole table.
+	step := x.Plan.Step(a)
+	cfg.SnapshotKnown = step == nil || step.Kind != plan.FullSnapshot
 	cfg.Warn = x.warn(r)
 	at := ""
 	cfg.Progress = func(p stream.Progress) {

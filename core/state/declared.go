@@ -13,6 +13,10 @@ type Accepted struct {
 	Digest string `json:"digest"`
 	// At is when it was accepted, UTC.
 	At time.Time `json:"accepted"`
+	// ReadAgain is set when it was accepted that a table is read once more: the
+	// number of the stream's newest batch then, -1 for none. It means nothing
+	// once the stream has gone on.
+	ReadAgain *int64 `json:"read_again,omitempty"`
 }
 
 // Declared returns what was accepted, by address; empty when nothing was.

@@ -2,20 +2,12 @@ package stream
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
-
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/ledger"
 	"github.com/pipectl/pipectl/core/plugin"
-	"github.com/pipectl/pipectl/core/plugin/rows"
 	"github.com/pipectl/pipectl/core/state"
 )
 
@@ -34,7 +26,9 @@ func (s *stream) bootstrap(ctx context.Context, log state.Log) (plugin.Position,
 			"Finish it with bootstrap = \"chunked\", which reads the rest of it.",
 			"A chunked snapshot of %s is open at %s (generation %d), so no whole one can be taken", s.Bronze.Name, chunked.Stamp.Text, chunked.Generation).Err()
 	}
-	found, err := s.findSnapshot(ctx, recorded, log)
+	found, err := FindSnapshot(ctx, s.Tables, SnapshotQuery{
+		AppID: s.AppID, Bronze: s.bronze, Recorded: recorded, Instances: s.Info.Instances, Begun: log.Newest >= 0,
+	})
 	if err != nil {
 		return plugin.Position{}, err
 	}
@@ -43,6 +37,10 @@ func (s *stream) bootstrap(ctx context.Context, log state.Log) (plugin.Position,
 		return found, s.bootstrapped(ctx, ledger.SnapshotCompletion{Stamp: found})
 	case chunked != nil:
 		return chunked.Stamp, nil
+	case s.SnapshotKnown:
+		return plugin.Position{}, diag.Errorf(diag.KindStale, "stream.snapshot_gone",
+			"Nothing was read. Look with `pipectl plan` at what it would read now, and accept it with `pipectl apply`.",
+			"No rows of a snapshot are in %s, and there were when this was planned", s.Bronze.Name).Err()
 	}
 	return s.takeSnapshot(ctx)
 }
@@ -58,112 +56,6 @@ func (s *stream) bootstrapped(ctx context.Context, c ledger.SnapshotCompletion) 
 	}
 	s.eventsTxn = int64(s.generation)
 	return nil
-}
-
-// findSnapshot returns the position of the newest whole snapshot that bronze
-// holds, none when there is none.
-func (s *stream) findSnapshot(ctx context.Context, recorded []ledger.SnapshotRow, log state.Log) (plugin.Position, error) {
-	var event *ledger.SnapshotRow
-	for i, r := range recorded {
-		if r.Event == ledger.EventBootstrap && ledger.Family(s.AppID, r.AppID) && (event == nil || r.Stamp.Text > event.Stamp.Text) {
-			event = &recorded[i]
-		}
-	}
-	if event != nil && event.Rows != nil && *event.Rows == 0 {
-		return event.Stamp, nil // of an empty table: it left no row to be found
-	}
-	if event != nil && log.Newest >= 0 {
-		// The stream has gone on from the snapshot: one row of it is proof enough,
-		// and looking at all of them would cost every run a scan of the table.
-		found, err := s.scanSnapshot(ctx, event.Stamp.Text)
-		if err != nil || !found.IsZero() {
-			return found, err
-		}
-	}
-	return s.scanSnapshot(ctx, "")
-}
-
-// scanSnapshot looks for rows of whole snapshots: the newest, or any row of the
-// one at a position.
-func (s *stream) scanSnapshot(ctx context.Context, at string) (plugin.Position, error) {
-	has := func(column string) bool { return len(s.bronze.Schema.FieldIndices(column)) > 0 }
-	columns := []string{plugin.ColumnCaptureInstance, plugin.ColumnStartLSN, plugin.ColumnOperation, plugin.ColumnCommitTS}
-	terms := []plugin.Term{{Column: plugin.ColumnOperation, Op: plugin.OpEQ, Literals: []plugin.Literal{{Type: plugin.LiteralInt, Int: int64(plugin.OpSnapshot)}}}}
-	if has(plugin.ColumnSnapshot) {
-		columns = append(columns, plugin.ColumnSnapshot)
-	}
-	if has(plugin.ColumnChunk) {
-		columns = append(columns, plugin.ColumnChunk)
-		terms = append(terms, plugin.Term{Column: plugin.ColumnChunk, Op: plugin.OpIsNull})
-	}
-	if at != "" {
-		terms = append(terms, plugin.Term{Column: plugin.ColumnStartLSN, Op: plugin.OpEQ, Literals: []plugin.Literal{{Type: plugin.LiteralString, Text: at}}})
-	}
-	frames, err := s.Tables.Scan(ctx, plugin.ScanRequest{
-		Table: s.Bronze, Version: -1, Columns: columns, Filter: plugin.Filter{Any: []plugin.Clause{{All: terms}}},
-	})
-	if err == nil {
-		var reader *rows.Reader
-		if reader, err = rows.NewReader(frames, memory.DefaultAllocator); err == nil {
-			var newest plugin.Position
-			_, err = reader.ForEach(func(b arrow.RecordBatch) error { return s.newestSnapshot(b, at, &newest) })
-			if err == nil || errors.Is(err, errFound) {
-				return newest, nil
-			}
-		}
-	}
-	return plugin.Position{}, fmt.Errorf("looking for a snapshot in %s: %w", s.Bronze.Name, err)
-}
-
-var errFound = errors.New("found")
-
-// newestSnapshot raises newest to the newest snapshot among the rows of a batch.
-func (s *stream) newestSnapshot(b arrow.RecordBatch, at string, newest *plugin.Position) error {
-	instances, starts := textColumn(b, plugin.ColumnCaptureInstance), textColumn(b, plugin.ColumnStartLSN)
-	snapshots := textColumn(b, plugin.ColumnSnapshot)
-	operations, ok := columnOf(b, plugin.ColumnOperation).(*array.Int32)
-	if instances == nil || starts == nil || !ok {
-		return fmt.Errorf("the columns of %s do not have the types of a change log", s.Bronze.Name)
-	}
-	commits, _ := columnOf(b, plugin.ColumnCommitTS).(*array.Timestamp)
-	chunks := columnOf(b, plugin.ColumnChunk)
-	for i := range int(b.NumRows()) {
-		if operations.IsNull(i) || operations.Value(i) != plugin.OpSnapshot || chunks != nil && chunks.IsValid(i) {
-			continue
-		}
-		if at != "" && starts.Value(i) != at || !slices.Contains(s.Info.Instances, strings.ToLower(instances.Value(i))) {
-			continue
-		}
-		// Rows older than the column _snapshot carry the position as their own.
-		stamp := starts.Value(i)
-		if snapshots != nil && snapshots.IsValid(i) {
-			stamp = snapshots.Value(i)
-		}
-		if stamp <= newest.Text {
-			continue
-		}
-		*newest = plugin.Position{Text: strings.Clone(stamp)}
-		if commits != nil && commits.IsValid(i) {
-			newest.CommitMicros, newest.HasCommit = int64(commits.Value(i)), true
-		}
-		if at != "" {
-			return errFound
-		}
-	}
-	return nil
-}
-
-func columnOf(b arrow.RecordBatch, name string) arrow.Array {
-	index := b.Schema().FieldIndices(name)
-	if len(index) == 0 {
-		return nil
-	}
-	return b.Column(index[0])
-}
-
-func textColumn(b arrow.RecordBatch, name string) array.StringLike {
-	column, _ := columnOf(b, name).(array.StringLike)
-	return column
 }
 
 // takeSnapshot reads the whole table under one stamp, which is recorded before

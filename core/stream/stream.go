@@ -35,6 +35,10 @@ type Config struct {
 
 	// Bootstrap is one of the model's modes, "" = none.
 	Bootstrap string
+	// SnapshotKnown tells that the plan found the snapshot, or wants none: when
+	// it is not in bronze after all, the run ends with kind stale instead of
+	// reading the table.
+	SnapshotKnown bool
 	// StartingPosition is where a stream without snapshot begins: earliest,
 	// latest or a position's text; "" = earliest.
 	StartingPosition string

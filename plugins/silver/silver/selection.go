@@ -133,7 +133,7 @@ func (s *selection) keep(batch arrow.RecordBatch, ranked *arrow.Schema) (arrow.R
 
 func (s *selection) foreign(instance string) error {
 	return diag.Errorf(diag.KindConfiguration, plugin.CodeForeignInstance,
-		fmt.Sprintf("The source lists these instances of the table: %s. If the instance was dropped, keep the default instance name in the table block so that its rows stay known; if it belongs to another table, two tables were fed into one bronze.",
+		fmt.Sprintf("The source lists these instances of the table: %s. If the instance was dropped, name it as capture_instance in the table block so that its rows stay known; if it belongs to another table, two tables were fed into one bronze.",
 			strings.Join(s.instances, ", ")),
 		"%s holds rows of capture instance %q, which is not one of the table's", s.bronze, instance).Err()
 }

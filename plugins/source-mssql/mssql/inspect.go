@@ -102,11 +102,7 @@ func (s *session) inspectTable(ctx context.Context, c *conn, table plugin.Source
 	}
 	st.remember(r)
 	info.Object, info.Identity = r.table.String(), r.instances[0].tableID
-	for _, name := range append(names(r.instances), append(r.gone, cfg.instance)...) {
-		if lower := strings.ToLower(name); lower != "" && !slices.Contains(info.Instances, lower) {
-			info.Instances = append(info.Instances, lower)
-		}
-	}
+	info.Instances = rowInstances(list, r, cfg)
 	for _, ci := range r.instances {
 		list, err := inspectChangeTable(ctx, c, ci, cfg)
 		if err != nil {
@@ -143,6 +139,27 @@ func (s *session) inspectTable(ctx context.Context, c *conn, table plugin.Source
 		return info, err
 	}
 	return info, s.inspectPending(ctx, c, req, table.Address, &info)
+}
+
+// rowInstances are the names under which rows of a table may appear, lower case:
+// those that are listed or were in this session, the one of the table block, and
+// the default name, which tells its table also after it was dropped, unless an
+// instance of another table has it.
+func rowInstances(list []instance, r resolved, cfg tableConfig) []string {
+	all := append(names(r.instances), r.gone...)
+	all = append(all, cfg.instance)
+	if standard := r.table.Schema + "_" + r.table.Name; !slices.ContainsFunc(list, func(i instance) bool {
+		return strings.EqualFold(i.name, standard) && i.table != r.table
+	}) {
+		all = append(all, standard)
+	}
+	var out []string
+	for _, name := range all {
+		if lower := strings.ToLower(name); lower != "" && !slices.Contains(out, lower) {
+			out = append(out, lower)
+		}
+	}
+	return out
 }
 
 // inspectChangeTable looks whether the login may read an instance's change

@@ -237,3 +237,21 @@ func TestAGatingRole(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A name of which nothing is listed any more still tells its table, unless it
+// is another table's.
+func TestTheDefaultNameStaysATablesName(t *testing.T) {
+	t.Parallel()
+	db := newDatabase(t)
+	orders(t, db)
+	must(t, db.EnableTable("dbo.orders", mssqlsim.Capture{Name: "Second"}))
+	must(t, db.DropInstance("dbo_orders"))
+	if got := fmt.Sprint(inspect(t, open(t, db, nil), table()).Tables[0].Instances); got != "[second dbo_orders]" {
+		t.Error(got)
+	}
+	must(t, db.Exec(ctx, "CREATE TABLE dbo.others (id int NOT NULL PRIMARY KEY)"))
+	must(t, db.EnableTable("dbo.others", mssqlsim.Capture{Name: "dbo_orders"}))
+	if got := fmt.Sprint(inspect(t, open(t, db, nil), table()).Tables[0].Instances); got != "[second]" {
+		t.Error(got)
+	}
+}

@@ -366,7 +366,9 @@ func (b *batch) switches(ctx context.Context, c *conn, parts []piece) error {
 			StartLSN    string   `json:"start_lsn"`
 			NotCaptured []string `json:"not_captured"`
 			Text        string   `json:"text"`
-		}{newer.start.String(), missing, text})
+			Old         string   `json:"old"`
+			New         string   `json:"new"`
+		}{newer.start.String(), missing, text, older.name, newer.name})
 		if err != nil {
 			return fmt.Errorf("encoding an event: %w", err)
 		}

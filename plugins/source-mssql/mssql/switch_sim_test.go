@@ -51,8 +51,13 @@ func TestAStreamGoesOnInTheNewerInstance(t *testing.T) {
 		StartLSN    string   `json:"start_lsn"`
 		NotCaptured []string `json:"not_captured"`
 		Text        string   `json:"text"`
+		Old         string   `json:"old"`
+		New         string   `json:"new"`
 	}
 	must(t, json.Unmarshal([]byte(b.Events[0].Detail), &detail))
+	if detail.Old != "dbo_orders" || detail.New != "dbo_orders_v2" {
+		t.Errorf("names %+v", detail)
+	}
 	if detail.StartLSN != b.Events[0].Position.Text || fmt.Sprint(detail.NotCaptured) != "[amount]" || detail.Text != "dbo_orders -> dbo_orders_v2; no longer captured, read as NULL: amount" {
 		t.Errorf("detail %+v", detail)
 	}
