@@ -75,6 +75,9 @@ func (p *planning) check(ctx context.Context, lake *Lake, c *model.Check, v *mod
 	}
 	step.Diagnostics = append(step.Diagnostics, c.Origin.Locate(c.Addr, answer.Diagnostics)...)
 	for _, spec := range answer.Tables {
+		if err := p.checkTable(ctx, lake, c, spec); err != nil {
+			return err
+		}
 		shared := p.planned(lake.Sink.Addr, spec.Table.Name)
 		if err := p.table(ctx, lake, c.Addr, spec, 0, nil); err != nil {
 			return err

@@ -188,6 +188,23 @@ func TestAReportThatCannotBeWrittenFailsTheRun(t *testing.T) {
 	}
 }
 
+// A table that took the report's name and is none is left as it is.
+func TestATableThatIsNoReportIsNotChanged(t *testing.T) {
+	t.Parallel()
+	w := orders()
+	w.insert(many(1, 2)...)
+	w.apply(t)
+	w.put(t, reportName, arrow.NewSchema([]arrow.Field{column("salary", number)}, nil), plugin.WriteAppend, nil)
+	_, err := w.try(settings{"report": reportName})
+	if diag.KindOf(err) != diag.KindSchemaChanged || !strings.Contains(err.Error(), `has the column "salary", and lacks "run_id"`) {
+		t.Errorf("error %v", err)
+	}
+	states, err := w.lake.Open().GetTables(t.Context(), plugin.GetTablesRequest{Tables: []plugin.TableRef{{Name: reportName}}})
+	if err != nil || states[0].Schema.NumFields() != 1 {
+		t.Errorf("%v, error %v", states, err)
+	}
+}
+
 // A call that breaks, wherever it is, fails the run: there is no outcome of a
 // part of a table.
 func TestABrokenCallIsNeverAnOutcome(t *testing.T) {

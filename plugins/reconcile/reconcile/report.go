@@ -3,11 +3,14 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 
+	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/core/plugin/rows"
 )
@@ -65,6 +68,9 @@ func (r *run) writeReport(ctx context.Context) error {
 		return nil
 	}
 	spec := reportSpec(r.settings.report)
+	if err := r.checkReport(ctx, spec); err != nil {
+		return err
+	}
 	if _, err := r.host.Tables.ApplyTable(ctx, plugin.ApplyTableRequest{Spec: spec}); err != nil {
 		return fmt.Errorf("preparing %s: %w", r.settings.report, err)
 	}
@@ -79,6 +85,30 @@ func (r *run) writeReport(ctx context.Context) error {
 		return fmt.Errorf("appending the report to %s: %w", r.settings.report, err)
 	}
 	return nil
+}
+
+// checkReport finds a table that took the report's name since the check was
+// planned and was made for something else: it lacks columns of a report and has
+// others, which would stay NULL for ever.
+func (r *run) checkReport(ctx context.Context, spec plugin.TableSpec) error {
+	states, err := r.host.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{spec.Table}})
+	if err != nil {
+		return fmt.Errorf("looking at %s: %w", spec.Table.Name, err)
+	}
+	if !states[0].Exists {
+		return nil
+	}
+	has := func(s *arrow.Schema, name string) bool {
+		return slices.ContainsFunc(s.Fields(), func(f arrow.Field) bool { return strings.EqualFold(f.Name, name) })
+	}
+	have := states[0].Schema
+	foreign := slices.IndexFunc(have.Fields(), func(f arrow.Field) bool { return !has(reportSchema, f.Name) })
+	lacking := slices.IndexFunc(reportSchema.Fields(), func(f arrow.Field) bool { return !has(have, f.Name) })
+	if foreign < 0 || lacking < 0 {
+		return nil
+	}
+	return diag.Errorf(diag.KindSchemaChanged, "reconcile.report_other", "Give the report a table of its own, under a name that nothing has.",
+		"Table %s is no report: it has the column %q, and lacks %q", spec.Table.Name, have.Field(foreign).Name, reportSchema.Field(lacking).Name).At(argReport).Err()
 }
 
 func (r *run) sendReport(ctx context.Context, writeID string) error {
