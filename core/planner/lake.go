@@ -102,6 +102,9 @@ func (l *Lake) Owner(cfg *model.Config) string {
 // ownerProperty tells which configuration writes a table.
 const ownerProperty = "pipectl.owner"
 
+// fromProperty stands on silver tables and names their bronze.
+const fromProperty = "pipectl.from"
+
 // ownProperties is the prefix of the properties that converge.
 const ownProperties = "pipectl."
 

@@ -123,3 +123,24 @@ func TestAChecksTableIsItsOwn(t *testing.T) {
 		})
 	}
 }
+
+// A stream never writes into a table that silver made, however both came to one
+// place.
+func TestAStreamNeverWritesIntoSilver(t *testing.T) {
+	t.Parallel()
+	p := memory.New()
+	p.Database.CreateTable("orders", columns("id"), "id")
+	spec := plugin.TableSpec{Table: plugin.TableRef{Name: "bronze.orders"}, Schema: columns("id"), Properties: map[string]string{"pipectl.from": "bronze.other"}}
+	if _, err := p.Lake.Open().ApplyTable(t.Context(), plugin.ApplyTableRequest{Spec: spec}); err != nil {
+		t.Fatal(err)
+	}
+	cfg := configuration("ops.report")
+	out, err := planner.Make(t.Context(), planner.Request{Config: cfg, Plugins: reporting{p, "ops.report"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := out.Step(cfg.Streams[0].Addr).Diagnostics
+	if len(list) != 1 || list[0].Code != "stream.target_is_silver" || !strings.Contains(list[0].Summary, "bronze.other") || list[0].Path.String() != "target" {
+		t.Fatalf("%+v", list)
+	}
+}

@@ -83,7 +83,13 @@ func fail(s *plan.Step, origin model.Origin, err error) {
 
 // table plans one table of a step; it reports whether the table can be used.
 func (p *planning) table(ctx context.Context, lake *Lake, owner addr.Address, spec plugin.TableSpec, captured int, key []string) error {
-	takeOver, err := p.owner(lake, p.tables[lake.Sink.Addr][spec.Table.Name], owner)
+	have := p.tables[lake.Sink.Addr][spec.Table.Name]
+	if from := have.Properties[fromProperty]; from != "" && owner.Kind == addr.Stream {
+		return diag.Errorf(diag.KindConfiguration, "stream.target_is_silver",
+			"Its place is that of a silver table, perhaps a former one, or a link to one. Give the stream another target or path.",
+			"Table %s holds current rows that were applied from %s, not changes", spec.Table.Name, from).At("target").Err()
+	}
+	takeOver, err := p.owner(lake, have, owner)
 	if err != nil {
 		return err
 	}

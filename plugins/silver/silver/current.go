@@ -72,7 +72,7 @@ func (s *current) PlanSilver(ctx context.Context, req plugin.SilverRequest, host
 		return plan, err
 	}
 	if silver.Exists {
-		if err := checkTypes(spec, silver); err != nil {
+		if err := checkTarget(spec, silver); err != nil {
 			return plan, err
 		}
 	}

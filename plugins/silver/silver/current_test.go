@@ -396,6 +396,11 @@ func TestBadInput(t *testing.T) {
 					t.Fatal(err)
 				}
 			}, code: "silver.type_changed", says: `Column "id" is int32 in bronze and int16`},
+		"the target is a change log": {
+			before: func(t *testing.T, w *world) {
+				w.write(t, insert)
+				w.makeChangeLog(t, silverName)
+			}, code: "silver.target_is_bronze", says: "silver.orders holds changes, not current rows"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -419,6 +424,35 @@ func TestBadInput(t *testing.T) {
 				t.Fatalf("error %v (%+v)", err, list)
 			}
 		})
+	}
+}
+
+// makeChangeLog makes a table as a stream makes it.
+func (w *world) makeChangeLog(t *testing.T, name string) {
+	t.Helper()
+	tables := w.lake.Open()
+	defer tables.Close()
+	if _, err := tables.ApplyTable(t.Context(), plugin.ApplyTableRequest{Spec: plugin.TableSpec{Table: plugin.TableRef{Name: name}, Schema: bronzeSchema}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A target that two names lead to bronze is refused by the plan, too, and
+// nothing is added to it.
+func TestSilverIsNeverPlannedIntoAChangeLog(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.makeChangeLog(t, silverName)
+	session, err := silver.New("test").OpenSilver(t.Context(), plugin.OpenRequest{Component: "current"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	tables := w.lake.Open()
+	defer tables.Close()
+	_, err = session.PlanSilver(t.Context(), request(), plugin.Host{Tables: tables, Ledger: w.ledger})
+	if list := diag.FromError(err); len(list) != 1 || list[0].Code != "silver.target_is_bronze" {
+		t.Fatalf("error %v", err)
 	}
 }
 

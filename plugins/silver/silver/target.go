@@ -59,7 +59,7 @@ type base struct {
 // are never changed: a wider bronze column stops here instead of being cut.
 func ensureTarget(ctx context.Context, host plugin.Host, spec plugin.TableSpec, silver plugin.TableState) (base, error) {
 	if silver.Exists {
-		if err := checkTypes(spec, silver); err != nil {
+		if err := checkTarget(spec, silver); err != nil {
 			return base{}, err
 		}
 	}
@@ -86,7 +86,16 @@ func overtaken(name string) error {
 		"Another run has applied changes to %s meanwhile", name).Err()
 }
 
-func checkTypes(spec plugin.TableSpec, silver plugin.TableState) error {
+// checkTarget finds a table that cannot become silver: one with the columns of
+// a change log, which would be merged into itself, and one with other types.
+func checkTarget(spec plugin.TableSpec, silver plugin.TableState) error {
+	for _, f := range silver.Schema.Fields() {
+		if f.Name == plugin.ColumnOperation || f.Name == plugin.ColumnCaptureInstance || f.Name == plugin.ColumnSeqval {
+			return diag.Errorf(diag.KindConfiguration, "silver.target_is_bronze",
+				"Its place is that of a change log, perhaps under another name: a link, or another URL of one folder. Give the silver another target or path.",
+				"%s holds changes, not current rows: it has the column %q", silver.Table.Name, f.Name).At("target").Err()
+		}
+	}
 	for _, want := range spec.Schema.Fields() {
 		for _, have := range silver.Schema.Fields() {
 			if strings.EqualFold(have.Name, want.Name) && !arrow.TypeEqual(have.Type, want.Type) {
