@@ -207,6 +207,17 @@ func (w *workspace) execute(ctx context.Context, p *plan.Plan, lakes map[addr.Ad
 	started := e.Clock()
 	req.Config, req.Plan, req.Plugins, req.Lakes = w.config, p, w.sessions, lakes
 	req.Holder, req.Event, req.Clock, req.Stop = w.holder(), shown.Event, e.Clock, control.stop
+	if req.Watch {
+		shown.Watch = true
+		req.Event = func(event run.Event) {
+			shown.Event(event)
+			if event.Kind == run.StepEnded && event.Step.Status == run.Failed {
+				// The others go on, perhaps for weeks: status is to know of it now.
+				failed := run.Result{Steps: []run.StepResult{*event.Step}}
+				w.record(ctx, lakes, w.runID+"."+event.Address.String(), command, started, failed, exit.OfList(event.Step.Diagnostics))
+			}
+		}
+	}
 	result, err := run.Execute(ctx, req)
 	codes := []int{control.code()}
 	switch {
@@ -228,14 +239,14 @@ func (w *workspace) execute(ctx context.Context, p *plan.Plan, lakes map[addr.Ad
 	if code == exit.Done && result.CutShort {
 		code = control.firstCode() // what follows must not take it for the whole
 	}
-	w.record(ctx, lakes, command, started, result, code)
+	w.record(ctx, lakes, w.runID, command, started, result, code)
 	shown.Finished(result, code)
 	return code
 }
 
 // record adds the run to the history of each lake; that it cannot is a warning.
-func (w *workspace) record(ctx context.Context, lakes map[addr.Address]*planner.Lake, command string, started time.Time, result run.Result, code int) {
-	entry := state.Run{ID: w.runID, Command: command, Started: started.UTC(), Finished: w.env.Clock().UTC(), Host: w.holder().Host, Version: plugin.Release, Exit: code}
+func (w *workspace) record(ctx context.Context, lakes map[addr.Address]*planner.Lake, id, command string, started time.Time, result run.Result, code int) {
+	entry := state.Run{ID: id, Command: command, Started: started.UTC(), Finished: w.env.Clock().UTC(), Host: w.holder().Host, Version: plugin.Release, Exit: code}
 	for _, s := range result.Steps {
 		step := state.RunStep{Address: s.Address.String(), Kind: string(s.Kind), Reason: s.Reason, Status: string(s.Status),
 			Seconds: s.Duration.Seconds(), Diagnostics: state.RunDiagnostics(s.Diagnostics)}

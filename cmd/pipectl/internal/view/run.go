@@ -21,6 +21,10 @@ const (
 // Run shows a run while it goes on: on a terminal one line per running step,
 // otherwise a log line every few seconds; NDJSON events in the JSON form.
 type Run struct {
+	// Watch tells why a step failed when it ends, and not only with the result:
+	// the others of a watch go on.
+	Watch bool
+
 	s       *Streams
 	excerpt Excerpt
 	clock   func() time.Time
@@ -59,6 +63,13 @@ func (r *Run) Event(e run.Event) {
 	case run.StepEnded:
 		r.drop(e.Address)
 		r.line(fmt.Sprintf("%s %s", stamp(r.clock()), StepLine(e.Step)))
+		if r.Watch && e.Step.Status == run.Failed {
+			r.erase()
+			for _, d := range e.Step.Diagnostics.Errors() {
+				r.s.diagnostic(r.s.Err, d, r.excerpt)
+			}
+			r.draw()
+		}
 	case run.StepWarning:
 		r.erase()
 		r.s.diagnostic(r.s.Err, *e.Diagnostic, r.excerpt)
