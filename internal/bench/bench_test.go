@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -28,7 +30,9 @@ func TestPipeline(t *testing.T) {
 	}
 	dir := t.TempDir()
 	binary := filepath.Join(dir, "pipectl")
-	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", binary, "../../cmd/pipectl").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", binary, "../../cmd/pipectl")
+	build.Env = environ()
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building pipectl: %v\n%s", err, out)
 	}
 	var out bytes.Buffer
@@ -43,6 +47,16 @@ func TestPipeline(t *testing.T) {
 			t.Errorf("no figure %q in:\n%s", want, out.String())
 		}
 	}
+}
+
+// environ is what a program is built under: without cgo under the race detector,
+// which needs cgo for itself, so that it is the one that `make build` compiled.
+func environ() []string {
+	info, _ := debug.ReadBuildInfo()
+	if info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		return append(os.Environ(), "CGO_ENABLED=0")
+	}
+	return os.Environ()
 }
 
 func TestFailedPartIsToldAndTheOthersRun(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
+	"slices"
 	"strconv"
 	"testing"
 )
@@ -52,11 +54,21 @@ func run(m *testing.M) int {
 // time of the linker.
 func build(folder, to string) error {
 	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", to, ".")
-	cmd.Dir = folder
+	cmd.Dir, cmd.Env = folder, environ()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("building %s: %w\n%s", folder, err, out)
 	}
 	return nil
+}
+
+// environ is what a program is built under: without cgo under the race detector,
+// which needs cgo for itself, so that it is the one that `make build` compiled.
+func environ() []string {
+	info, _ := debug.ReadBuildInfo()
+	if info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		return append(os.Environ(), "CGO_ENABLED=0")
+	}
+	return os.Environ()
 }
 
 // moreAtOnce lets more tests go on at once than there are processors, unless
