@@ -67,7 +67,8 @@ func TestFactsTableIsAsOthersMakeIt(t *testing.T) {
 		"started_at ts, duration_ms int64, source_rtt_ms float64, read_seconds float64, read_mb float64, network_wait_ms int64, retention_watermark_ts ts, " +
 		"retention_headroom_hours float64, event utf8, lost_from_ts ts, lost_to_ts ts, source_max_commit_ts ts, capture_lag_seconds float64, " +
 		"ingestion_lag_seconds float64, end_lsn utf8, end_commit_ts ts, detail utf8, target utf8, written_at ts"
-	const control = "table_name utf8, finalized_until ts, end_lsn utf8, end_commit_ts ts, updated_at ts, applied_lsn utf8, snapshot_lsn utf8, open_snapshot_lsn utf8, snapshot_wave int32"
+	const control = "table_name utf8, finalized_until ts, end_lsn utf8, end_commit_ts ts, updated_at ts, applied_lsn utf8, snapshot_lsn utf8, open_snapshot_lsn utf8, snapshot_wave int32, " +
+		"silver_version int64, foreign_version int64" // the last two are pipectl's own
 	for _, tt := range []struct{ table, columns, version string }{{"ops.facts", columns, "14"}, {"ops.control", control, "4"}} {
 		state := l.state(t, tt.table)
 		var got []string
@@ -95,7 +96,7 @@ func TestFactsTableIsAsOthersMakeIt(t *testing.T) {
 
 func TestAnOldTableIsMigratedOnce(t *testing.T) {
 	t.Parallel()
-	l := newLake()
+	l := newBareLake()
 	late := []string{"source_rtt_ms", "read_seconds", "read_mb", "network_wait_ms", "retention_watermark_ts", "retention_headroom_hours", "event", "lost_from_ts",
 		"lost_to_ts", "source_max_commit_ts", "capture_lag_seconds", "ingestion_lag_seconds", "end_lsn", "end_commit_ts", "detail"}
 	l.put(t, "ops.facts", without(schemaOf(factsColumns), late...), nil, `{"app_id": "a", "batch_id": 0, "rows": 1, "target": "bronze.a"}`)
@@ -126,7 +127,7 @@ func TestAnOldTableIsMigratedOnce(t *testing.T) {
 
 func TestTablesOfNewerCode(t *testing.T) {
 	t.Parallel()
-	l := newLake()
+	l := newBareLake()
 	wide, err := without(schemaOf(controlColumns)).AddField(9, arrow.Field{Name: "ours_to_come", Type: arrow.BinaryTypes.String, Nullable: true})
 	if err != nil {
 		t.Fatal(err)

@@ -32,8 +32,18 @@ type lake struct {
 	warnings []diag.Diagnostic
 }
 
-func newLake() *lake {
+func newBareLake() *lake {
 	l := &lake{Lake: memory.NewLake(), faults: &memory.Faults{}, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	l.reopen()
+	return l
+}
+
+// newLake is a lake whose ledger apply has made.
+func newLake() *lake {
+	l := newBareLake()
+	if err := l.Ensure(context.Background()); err != nil {
+		panic(err)
+	}
 	l.reopen()
 	return l
 }

@@ -71,7 +71,9 @@ func samePosition(a, b plugin.TargetPosition) bool {
 		same(a.Version, b.Version) && same(a.Foreign, b.Foreign)
 }
 
-func same[T comparable](a, b *T) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
+func same[T comparable](a, b *T) bool {
+	return a == nil && b == nil || a != nil && b != nil && *a == *b
+}
 
 func positionText(p plugin.TargetPosition) string {
 	if p.Applied == "" {

@@ -83,7 +83,9 @@ func (l *Ledger) Plan(ctx context.Context) ([]TableChange, error) {
 	return out, nil
 }
 
-func (l *Ledger) specs() []plugin.TableSpec { return []plugin.TableSpec{l.factsSpec(), l.controlSpec()} }
+func (l *Ledger) specs() []plugin.TableSpec {
+	return []plugin.TableSpec{l.factsSpec(), l.controlSpec()}
+}
 
 // Ensure creates the ledger's tables or brings older ones up to date. Nothing
 // else creates them.

@@ -17,7 +17,7 @@ const itemsAt, linesAt = "0x0000002A000001000021", "0x0000002A0000010000A1"
 
 // chunkedLake holds two chunked snapshots as another writer left them.
 func chunkedLake(t *testing.T, keep func(line string) bool) *lake {
-	l := newLake()
+	l := newBareLake()
 	facts := linesOf(t, "facts.ndjson")
 	if keep != nil {
 		facts = slices.DeleteFunc(facts, func(s string) bool { return !keep(s) })
@@ -87,7 +87,7 @@ func TestChunksTakeTheirBoundsFromThePlans(t *testing.T) {
 
 func TestDoublesStandThereTwice(t *testing.T) {
 	t.Parallel()
-	l := newLake()
+	l := newBareLake()
 	chunk := func(wave, index int) string {
 		detail, _ := json.Marshal(fmt.Sprintf(`{"snapshot": "0x4", "wave": %d, "chunk": %d, "lo": null, "hi": 5}`, wave, index))
 		return fmt.Sprintf(`{"event": "snapshot_chunk", "target": "bronze.a", "rows": 1, "min_lsn": "0x5", "max_lsn": "0x6", "detail": %s}`, detail)
@@ -114,7 +114,7 @@ func TestKeyValuesInNeitherPlaceAreAnError(t *testing.T) {
 
 func TestOldOpeningsHoldTheirKeysAndModesMayBeMissing(t *testing.T) {
 	t.Parallel()
-	l := newLake()
+	l := newBareLake()
 	row := func(lsn, detail string) string {
 		text, _ := json.Marshal(detail)
 		return fmt.Sprintf(`{"app_id": "a", "event": "snapshot_open", "target": "bronze.a", "min_lsn": %q, "max_lsn": %q, "detail": %s}`, lsn, lsn, text)
@@ -127,7 +127,7 @@ func TestOldOpeningsHoldTheirKeysAndModesMayBeMissing(t *testing.T) {
 	if err != nil || got.Open == nil || got.Open.Snapshot != "0x3" || !slices.Equal(got.Open.Keys, []string{"id"}) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	l = newLake() // a table from before there was a detail
+	l = newBareLake() // a table from before there was a detail
 	l.put(t, "ops.facts", without(schemaOf(factsColumns), "detail", "end_lsn", "end_commit_ts"), withVersion("4"),
 		`{"app_id": "a", "event": "bootstrap", "target": "bronze.a", "max_lsn": "0x5"}`, `{"app_id": "a", "event": "snapshot_open", "target": "bronze.a", "max_lsn": "0x7"}`)
 	if got, err := l.viewOf("bronze.a").ReadLedger(ctx, "silver.x"); err != nil || got.Snapshot != "0x5" || got.Open != nil {
@@ -156,6 +156,9 @@ func TestFactsOfOtherTargetsOnly(t *testing.T) {
 func TestReadersGoTheOtherWay(t *testing.T) {
 	t.Parallel()
 	l := chunkedLake(t, open)
+	if err := l.Ensure(ctx); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := l.Advance(ctx, "bronze.items", position(itemsAt, "2026-03-01T10:30:00"), Hour); err != nil {
 		t.Fatal(err)
 	}

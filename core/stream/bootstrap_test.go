@@ -152,6 +152,7 @@ func TestASnapshotThatIsThereIsFound(t *testing.T) {
 			for i := range 5 {
 				w.insert(i, i)
 			}
+			w.books(t)
 			w.append(t, bronze, tt.schema, tt.rows...) // an older table, made by another program
 			before := len(tt.rows)
 			got := w.mustRun(t, bootstrap)

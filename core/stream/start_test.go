@@ -158,7 +158,7 @@ func TestConfigurationsThatExcludeEachOther(t *testing.T) {
 	w.mustFail(t, diag.KindConfiguration, "stream.start", bootstrap, func(c *stream.Config) { c.StartingPosition = "latest" })
 	w.mustFail(t, diag.KindConfiguration, "stream.bootstrap", func(c *stream.Config) { c.Bootstrap = "chunked" })
 	w.mustFail(t, diag.KindConfiguration, "stream.granularity", granular("week"))
-	if names := w.lake.TableNames(); !slices.Equal(names, []string{bronze}) || len(w.lake.Objects()) != 0 {
+	if names := w.lake.TableNames(); !slices.Equal(names, []string{bronze, facts, verds}) || len(w.lake.Objects()) != 0 {
 		t.Errorf("something was written: %v", names)
 	}
 }

@@ -130,6 +130,14 @@ func watching(c *stream.Config)               { c.Watch = true }
 func skipping(c *stream.Config)               { c.SkipLost = true }
 func progress(f func(stream.Progress)) option { return func(c *stream.Config) { c.Progress = f } }
 
+// books makes the ledger's tables.
+func (w *world) books(t testing.TB) {
+	t.Helper()
+	if err := ledger.New(w.lake.Open(), ledger.Options{Facts: facts, Control: verds}).Ensure(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // create does what apply does before any work: the tables.
 func (w *world) create(t testing.TB) {
 	t.Helper()
@@ -143,6 +151,7 @@ func (w *world) create(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.books(t)
 	if _, err := tables.ApplyTable(ctx, plugin.ApplyTableRequest{Spec: spec}); err != nil {
 		t.Fatal(err)
 	}
