@@ -133,7 +133,11 @@ func (c connection) diagnose(err error) error {
 	case isConnecting && tlsProblem(err):
 		return withPath(fail(diag.KindUnavailable, codeTLS, `Give the authority's certificate as certificate, the certificate's host name as host_in_certificate, or set encrypt = "false" where the network is trusted. The driver says: `+said, "The encrypted connection to %s cannot be set up", c.server()), c.place)
 	case isConnecting:
-		return withPath(fail(diag.KindUnavailable, codeUnreachable, "Check the host, the port and the firewall. The driver says: "+said, "The server %s is out of reach", c.server()), c.place)
+		kind := diag.KindUnavailable
+		if transient(err) {
+			kind = diag.KindTransient
+		}
+		return withPath(fail(kind, codeUnreachable, "Check the host, the port and the firewall. The driver says: "+said, "The server %s is out of reach", c.server()), c.place)
 	case number == errLockTimeout:
 		return fail(diag.KindTransient, codeLockTimeout, "A writer holds locks for longer than lock_timeout; raise it, or read with isolation = \"snapshot\". The server says: "+said, "A read of the source table waited too long for a lock")
 	case number == errNoSnapshot:
@@ -159,6 +163,20 @@ func (c connection) diagnose(err error) error {
 		return fail(diag.KindUnavailable, codeServer, said, "The server answered with error %d", number)
 	}
 	return fail(diag.KindInternal, codeServer, "", "%s", said)
+}
+
+// final is what diagnose returns, of a kind that nobody repeats.
+func final(err error) error {
+	var d *diag.Err
+	if !errors.As(err, &d) {
+		return err
+	}
+	for i := range d.List {
+		if d.List[i].Kind == diag.KindTransient {
+			d.List[i].Kind = diag.KindUnavailable
+		}
+	}
+	return err
 }
 
 func withPath(err error, path string) error {

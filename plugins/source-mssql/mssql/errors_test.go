@@ -68,7 +68,8 @@ func TestWhatErrorsMean(t *testing.T) {
 	}{
 		"login":              {&connectError{mssqldb.Error{Number: 18456, Message: "Login failed for user 'reader'."}}, diag.KindPermission, codeLogin, "'***'"},
 		"database":           {&connectError{mssqldb.Error{Number: 4060, Message: "Cannot open database"}}, diag.KindPermission, codeDatabase, `"shop"`},
-		"unreachable":        {&connectError{errors.New("dial tcp: refused, password hunter22")}, diag.KindUnavailable, codeUnreachable, "db:1433"},
+		"no such host":       {&connectError{&net.DNSError{Err: "no such host", Name: "db", IsNotFound: true}}, diag.KindUnavailable, codeUnreachable, "db:1433"},
+		"unreachable":        {&connectError{errors.New("dial tcp: refused, password hunter22")}, diag.KindTransient, codeUnreachable, "db:1433"},
 		"certificate":        {&connectError{errors.New("x509: certificate signed by unknown authority")}, diag.KindUnavailable, codeTLS, "certificate"},
 		"denied":             {query(229, "The SELECT permission was denied"), diag.KindPermission, codeSourceGrant, "Grant SELECT"},
 		"gone":               {query(208, "Invalid object name"), diag.KindTransient, codeInstanceGone, "disabled"},

@@ -236,9 +236,50 @@ func TestAServerOutOfReach(t *testing.T) {
 		t.Errorf("a person who looks waits %v; path %s; %v", slept, d.Path, err)
 	}
 	_, err = s.Latest(ctx, plugin.LatestRequest{Table: table(), After: plugin.Position{Text: at(1).String()}})
-	wantDiag(t, err, diag.KindUnavailable, codeUnreachable)
+	wantDiag(t, err, diag.KindTransient, codeUnreachable)
 	if len(slept) != retries {
 		t.Errorf("a run waits %v", slept)
+	}
+}
+
+// A read opens a connection of its own. A server that is away when it does may
+// be back for the next try; a login that is refused, or a database that is not
+// there, is no better then.
+func TestAReadThatCannotConnectMayBeTriedAgain(t *testing.T) {
+	t.Parallel()
+	db := newDatabase(t)
+	orders(t, db)
+	insert(t, db, 1)
+	s := open(t, db, nil)
+	tab := table()
+	from := start(t, s, tab, "earliest")
+	to := latest(t, s, tab, from)
+	plan, err := s.PlanBatch(ctx, plugin.PlanBatchRequest{Table: tab, Start: from, End: to})
+	must(t, err)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	away := "sqlserver://reader:s3cret-Pa55@" + l.Addr().String() + "?database=shop&encrypt=disable"
+	l.Close()
+	for dsn, want := range map[string]diag.Kind{
+		away: diag.KindTransient,
+		server.UserDSN("sa", "wrong-Pa55word", db.Name()): diag.KindPermission,
+		server.DSN("nowhere"):                             diag.KindPermission,
+	} {
+		other := openWith(t, newPlugin(nil, slog.DiscardHandler), dsn, nil)
+		for name, read := range map[string]plugin.ReadRequest{
+			"range": {Table: tab, Range: plan.Ranges[0]}, "chunk": {Table: tab, Chunk: &plugin.Chunk{Last: true}, Stamp: to, Keys: []string{"id"}},
+		} {
+			frames, err := other.Read(ctx, read)
+			if err == nil {
+				for err == nil {
+					_, err = frames.Recv()
+				}
+				frames.Close()
+			}
+			if diag.KindOf(err) != want {
+				t.Errorf("%s: %s, not %s: %v", name, diag.KindOf(err), want, err)
+			}
+		}
 	}
 }
 

@@ -88,7 +88,7 @@ func (s *session) plan(ctx context.Context, method string, call func(*conn) erro
 	err := s.retry.do(ctx, method, s.config.mask, func() error {
 		c, err := s.pool.borrow(ctx)
 		if err != nil && impatient {
-			return s.config.diagnose(err)
+			return final(s.config.diagnose(err))
 		}
 		if err != nil {
 			return err

@@ -1,0 +1,84 @@
+package run_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/plugin/memory"
+	"github.com/pipectl/pipectl/core/run"
+)
+
+// away is a source whose server cannot be reached for some calls, or refuses.
+type away struct {
+	*sessions
+	source plugin.Source
+}
+
+func (s away) Source(context.Context, addr.Address) (plugin.Source, error) { return s.source, nil }
+
+type awaySource struct {
+	plugin.Source
+	calls *int // that still fail
+	err   error
+}
+
+func (s awaySource) Latest(ctx context.Context, req plugin.LatestRequest) (plugin.LatestResponse, error) {
+	if *s.calls > 0 {
+		*s.calls--
+		return plugin.LatestResponse{}, s.err
+	}
+	return s.Source.Latest(ctx, req)
+}
+
+func TestAWatchOutlivesAServerThatIsAway(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		err  error
+		ends bool
+	}{
+		"out of reach":   {diag.Errorf(diag.KindTransient, "db.unreachable", "", "out of reach").Err(), false},
+		"refused a user": {diag.Errorf(diag.KindPermission, "db.login", "", "wrong password").Err(), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "orders")
+			w.commit(memory.Insert("orders", row(1, "a")))
+			w.mustExecute(true)
+			w.commit(memory.Insert("orders", row(2, "b")))
+			failing, told, stop := 20, 0, make(chan struct{})
+			r, err := w.execute(false, func(q *run.Request) {
+				q.Watch, q.Stop = true, stop
+				q.Plugins = away{q.Plugins.(*sessions), awaySource{w.plugin.Database.Open(), &failing, tt.err}}
+				q.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+				q.Event = func(e run.Event) {
+					switch {
+					case e.Kind == run.StepWarning && e.Diagnostic.Code == "db.unreachable":
+						told++
+					case e.Kind == run.StepProgress && e.Stage == "idle":
+						select {
+						case <-stop:
+						default:
+							close(stop)
+						}
+					}
+				}
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.ends {
+				if r.Steps[0].Status != run.Failed || failing != 19 {
+					t.Errorf("%s, %d calls left", statuses(r), failing)
+				}
+				return
+			}
+			if r.Steps[0].Status != run.Done || len(w.silver("orders")) != 2 || told == 0 {
+				t.Errorf("%s, silver %v, told %d times", statuses(r), w.silver("orders"), told)
+			}
+		})
+	}
+}
