@@ -54,7 +54,7 @@ type Identity struct {
 	Table string `json:"table"`
 }
 
-// Identity returns the stored identity; false when the stream never had an offset.
+// Identity returns the stored identity; false when the stream never had a position.
 func (s *Stream) Identity(ctx context.Context) (Identity, bool, error) {
 	var id Identity
 	ok, err := s.store.read(ctx, s.dir+"stream.json", &id)
@@ -81,7 +81,8 @@ func (s *Stream) Check(ctx context.Context, id Identity) error {
 	return nil
 }
 
-// Claim stores the identity with the first offset, or checks it.
+// Claim stores the identity before the first position of the stream is recorded
+// (a snapshot's, or that of the first batch), or checks it.
 func (s *Stream) Claim(ctx context.Context, id Identity) error {
 	err := s.store.create(ctx, s.dir+"stream.json", id)
 	if errors.Is(err, ErrExists) {

@@ -66,6 +66,11 @@ func (s *stream) takeSnapshot(ctx context.Context) (plugin.Position, error) {
 	if err != nil {
 		return plugin.Position{}, fmt.Errorf("opening a snapshot of %s: %w", s.Info.Object, err)
 	}
+	// From here on positions are recorded, which mean something in this database
+	// only.
+	if err := s.State.Stream(s.AppID).Claim(ctx, s.identity); err != nil {
+		return plugin.Position{}, err
+	}
 	opening := ledger.SnapshotOpening{AppID: s.sinkID, Target: s.Bronze.Name, Stamp: info.Stamp, Generation: s.generation}
 	if err := s.Ledger.OpenFull(ctx, opening); err != nil {
 		return plugin.Position{}, fmt.Errorf("recording that a snapshot of %s begins: %w", s.Bronze.Name, err)

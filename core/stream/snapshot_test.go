@@ -47,23 +47,45 @@ func TestASnapshotIsFoundWhenItsCaptureInstanceIsGone(t *testing.T) {
 	t.Run("a crash before it was recorded", func(t *testing.T) {
 		t.Parallel()
 		w := snapshotWorld(t)
-		committed := false
-		_, err := w.run(&memory.Faults{Hook: func(p memory.Point) error {
-			if committed {
-				return diag.Errorf(diag.KindInternal, "test", "", "dead").Err()
-			}
-			committed = p.Call == "Tables.Commit" && p.After && len(w.lake.Rows(bronze)) > 0
-			return nil
-		}}, bootstrap)
-		if err == nil || len(w.lake.Rows(bronze)) != 5 || len(w.factsOf("bootstrap")) != 0 {
-			t.Fatalf("%d rows, %v", len(w.lake.Rows(bronze)), err)
-		}
-		w.later()
+		w.crashAfterSnapshot(t)
 		w.insert(9, 9)
 		if got := w.mustRun(t, bootstrap, instances("orders_v2")); got.SnapshotRows != -1 || got.Rows != 1 || len(w.factsOf("bootstrap")) != 1 {
 			t.Errorf("%+v, %d events", got, len(w.factsOf("bootstrap")))
 		}
 	})
+}
+
+// crashAfterSnapshot ends a run when bronze has the snapshot and nothing else
+// tells of its end.
+func (w *world) crashAfterSnapshot(t *testing.T) {
+	t.Helper()
+	committed := false
+	_, err := w.run(&memory.Faults{Hook: func(p memory.Point) error {
+		if committed {
+			return diag.Errorf(diag.KindInternal, "test", "", "dead").Err()
+		}
+		committed = p.Call == "Tables.Commit" && p.After && len(w.lake.Rows(bronze)) > 0
+		return nil
+	}}, bootstrap)
+	if err == nil || len(w.lake.Rows(bronze)) != 5 || len(w.factsOf("bootstrap")) != 0 {
+		t.Fatalf("%d rows, %v", len(w.lake.Rows(bronze)), err)
+	}
+	w.later()
+}
+
+// The position of a snapshot means nothing in another database, also when no
+// batch has followed it yet.
+func TestASnapshotBelongsToItsDatabase(t *testing.T) {
+	t.Parallel()
+	w := snapshotWorld(t)
+	w.crashAfterSnapshot(t)
+	w.db.SetIdentity("warehouse")
+	w.insert(9, 9)
+	w.mustFail(t, diag.KindConfiguration, "stream.source", bootstrap)
+	w.db.SetIdentity("shop")
+	if got := w.mustRun(t, bootstrap); got.SnapshotRows != -1 || got.Rows != 1 {
+		t.Errorf("%+v", got)
+	}
 }
 
 func TestOnlyWhatWasPlannedReadsATable(t *testing.T) {
