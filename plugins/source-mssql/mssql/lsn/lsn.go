@@ -86,11 +86,11 @@ func (l LSN) String() string { return string(l.AppendText(nil)) }
 
 // AppendText appends the canonical text to dst.
 func (l LSN) AppendText(dst []byte) []byte {
-	dst = append(dst, '0', 'x')
-	for _, b := range l {
-		dst = append(dst, digits[b>>4], digits[b&15])
+	text := [TextLen]byte{'0', 'x'}
+	for i, b := range l {
+		text[2+2*i], text[3+2*i] = digits[b>>4], digits[b&15]
 	}
-	return dst
+	return append(dst, text[:]...)
 }
 
 // IsZero reports whether l is the zero LSN.
