@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -61,6 +62,8 @@ type execution struct {
 	results map[addr.Address]*StepResult
 	slots   map[[2]addr.Address]stream.Slots
 	sources map[addr.Address]map[string]sourceTable
+	// timelines are those of the sources that were read so far.
+	timelines map[addr.Address]timeline
 }
 
 // Execute carries out the plan. The error is for what spoils the run as a
@@ -69,6 +72,7 @@ func Execute(ctx context.Context, req Request) (Result, error) {
 	x := &execution{
 		Request: req, results: map[addr.Address]*StepResult{},
 		slots: map[[2]addr.Address]stream.Slots{}, sources: map[addr.Address]map[string]sourceTable{},
+		timelines: map[addr.Address]timeline{},
 	}
 	if x.Jobs <= 0 {
 		x.Jobs = defaultJobs
@@ -90,7 +94,7 @@ func Execute(ctx context.Context, req Request) (Result, error) {
 			return out, nil
 		}
 	}
-	work, err := x.steps()
+	work, err := x.steps(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -113,7 +117,11 @@ func Execute(ctx context.Context, req Request) (Result, error) {
 }
 
 // steps returns the steps to carry out, and gives the others their results.
-func (x *execution) steps() (*graph.Graph[addr.Address], error) {
+func (x *execution) steps(ctx context.Context) (*graph.Graph[addr.Address], error) {
+	gone, err := x.withoutLedger(ctx)
+	if err != nil {
+		return nil, err
+	}
 	g := graph.New[addr.Address]()
 	chosen := map[addr.Address]bool{}
 	for i := range x.Plan.Steps {
@@ -131,6 +139,10 @@ func (x *execution) steps() (*graph.Graph[addr.Address], error) {
 			x.ended(r)
 		case x.Watch && step.Address.Kind == addr.Check:
 			delete(x.results, step.Address)
+		case gone[step.Address] != nil && !x.failed(step.After):
+			r.Status = Failed
+			r.Diagnostics = append(r.Diagnostics, x.locate(step.Address, diag.FromError(gone[step.Address]))...)
+			x.ended(r)
 		default:
 			g.Add(step.Address)
 			chosen[step.Address] = true
@@ -165,6 +177,41 @@ func (x *execution) steps() (*graph.Graph[addr.Address], error) {
 		}
 	}
 	return kept, nil
+}
+
+// withoutLedger finds the steps of lakes whose ledger is not there. Apply has
+// just made it; a run never does, because what the tables held is lost.
+func (x *execution) withoutLedger(ctx context.Context) (map[addr.Address]error, error) {
+	out := map[addr.Address]error{}
+	if x.Apply {
+		return out, nil
+	}
+	checked := map[addr.Address]error{}
+	for i := range x.Plan.Steps {
+		a := x.Plan.Steps[i].Address
+		sink, _ := x.sinkOf(a)
+		lake := x.Lakes[sink]
+		if lake == nil {
+			continue
+		}
+		err, known := checked[sink]
+		if !known {
+			err = lake.Ledger.Check(ctx)
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			checked[sink] = err
+		}
+		if err != nil {
+			out[a] = err
+		}
+	}
+	return out, nil
+}
+
+// failed reports whether one of the steps has failed already.
+func (x *execution) failed(steps []addr.Address) bool {
+	return slices.ContainsFunc(steps, func(a addr.Address) bool { return x.results[a] != nil && x.results[a].Status == Failed })
 }
 
 func refusal(step *plan.Step) diag.Diagnostic {
@@ -237,7 +284,7 @@ func (x *execution) once(ctx context.Context, a addr.Address, r *StepResult) err
 	case addr.Silver:
 		return x.silver(ctx, a, r)
 	case addr.Check:
-		return x.check(ctx, a, r)
+		return x.onTimeline(ctx, a, func(ctx context.Context) error { return x.check(ctx, a, r) })
 	}
 	return fmt.Errorf("no work is known for %s", a)
 }

@@ -36,7 +36,11 @@ func (x *execution) stream(ctx context.Context, a addr.Address, r *StepResult, w
 			moved()
 		}
 	}
-	result, err := stream.Run(ctx, cfg)
+	result := stream.Result{SnapshotRows: -1}
+	err = x.onTimeline(ctx, a, func(ctx context.Context) error {
+		result, err = stream.Run(ctx, cfg)
+		return err
+	})
 	if r.Stream != nil { // a repeated step adds up
 		result.Batches += r.Stream.Batches
 		result.Rows += r.Stream.Rows
