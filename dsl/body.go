@@ -149,9 +149,14 @@ func (d *decoder) pluginAttribute(attr schema.Attribute, view bodyView, path dia
 		return null
 	}
 	v, secret, files := plain(v)
-	if attr.Sensitive {
+	switch {
+	case attr.Sensitive:
 		d.sensitiveValue(a, key, v, secret, files)
-	} else if secret {
+	case secret && !d.connection():
+		d.ev.report.error(at, codeValueSensitive, key+" cannot be sensitive",
+			"What it says is shown in plans and stored in tables. env() is sensitive; a value that may be shown comes from a variable (PIPECTL_VAR_NAME).")
+		return null
+	case secret:
 		d.origin.Sensitive[key] = true
 	}
 	if secret || attr.Sensitive {
@@ -176,6 +181,14 @@ func (d *decoder) pluginAttribute(attr schema.Attribute, view bodyView, path dia
 		d.origin.Defaults[key] = true
 	}
 	return v
+}
+
+// connection reports whether the body says where a database or lake is and how
+// to get in: it may hold sensitive values, which are left out of what is
+// printed. All other bodies name what is in plans and tables.
+func (d *decoder) connection() bool {
+	kind := addr.Kind(d.args.Name)
+	return kind == addr.Source || kind == addr.Sink
 }
 
 // sensitiveValue warns of a secret that stands in the text in clear.

@@ -203,6 +203,7 @@ func (ev *evaluator) finish() {
 	}
 	c.RequiredVersion = ev.files.requiredVersion
 	c.Variables = ev.outside
+	c.Secrets = sortedKeys(ev.report.all)
 	c.Files = slices.Clone(ev.files.texts)
 	for _, path := range sortedKeys(ev.read) {
 		if !ev.secretFiles[path] {

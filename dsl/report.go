@@ -24,12 +24,15 @@ type place struct {
 // found once per instance, so what reads the same at the same place is kept
 // once.
 type report struct {
-	list    diag.List
-	seen    map[string]bool
+	list diag.List
+	seen map[string]bool
+	// secrets are left out of messages; all holds those that are too short for
+	// that, too.
 	secrets []string
+	all     map[string]bool
 }
 
-func newReport() *report { return &report{seen: map[string]bool{}} }
+func newReport() *report { return &report{seen: map[string]bool{}, all: map[string]bool{}} }
 
 func (r *report) add(d diag.Diagnostic) {
 	d.Summary, d.Detail = r.redact(d.Summary), r.redact(d.Detail)
@@ -62,6 +65,9 @@ const shortestSecret = 4
 
 // secret makes every later message leave the text out.
 func (r *report) secret(text string) {
+	if text != "" {
+		r.all[text] = true
+	}
 	if len(text) >= shortestSecret && !slices.Contains(r.secrets, text) {
 		r.secrets = append(r.secrets, text)
 		// Longest first, so that a secret inside another does not uncover it.

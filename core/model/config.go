@@ -38,6 +38,10 @@ type Config struct {
 	Files []File
 	// Variables are the values given from outside; sensitive ones are absent.
 	Variables map[string]cty.Value
+	// Secrets are the sensitive values that went into the configuration: what
+	// env() and sensitive variables gave, and what was made of them. They are
+	// here to be left out of whatever is printed, and are never written.
+	Secrets []string
 	// Origin is the place of the pipectl block.
 	Origin Origin
 }

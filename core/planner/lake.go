@@ -2,6 +2,7 @@ package planner
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -75,11 +76,18 @@ func placeEnvironment(cfg *model.Config, sink *model.Sink, err error) error {
 	return cfg.Origin.Locate(sink.Addr, list).Err()
 }
 
-// displayOf shows where a sink lies: its root, as every sink so far calls it.
+// displayOf shows where a sink lies: its root, as every sink so far calls it. A
+// sensitive one is told by its line.
 func displayOf(sink *model.Sink) string {
 	body := sink.Body
 	if body == cty.NilVal || body.IsNull() || !body.Type().IsObjectType() || !body.Type().HasAttribute("root") {
 		return sink.Type
+	}
+	if sink.Origin.Sensitive["root"] {
+		if at := sink.Origin.Place(diag.Path{"root"}); at != nil {
+			return fmt.Sprintf("the root of %s line %d, which is sensitive", at.Filename, at.Start.Line)
+		}
+		return "a sensitive root"
 	}
 	root, _ := body.GetAttr("root").Unmark()
 	if root.IsNull() || root.Type() != cty.String {

@@ -66,11 +66,13 @@ func New(options Options) *Host {
 	return &Host{options: options, mask: newMask(), grants: wire.NewGrants(), plugins: map[string]*Plugin{}}
 }
 
-// Mask makes texts sensitive beyond the arguments that schemas call so: they
-// are replaced in whatever plugins print and report.
-func (h *Host) Mask(secrets ...string) {
-	for _, s := range secrets {
-		h.mask.add(s)
+// Mask makes values sensitive beyond the arguments that schemas call so, such
+// as what env() gave for the root of a lake: they are replaced in whatever
+// plugins print and report, those shorter than eight characters as whole words
+// only.
+func (h *Host) Mask(values ...string) {
+	for _, v := range values {
+		h.mask.addPlace(v)
 	}
 }
 

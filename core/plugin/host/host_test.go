@@ -213,6 +213,31 @@ func TestSecretsAreMaskedInWhateverAPluginPrints(t *testing.T) {
 	}
 }
 
+// A value that no schema calls sensitive, such as the root of a lake from
+// env(), is masked in the forms in which it is printed; a short word is no part
+// of another.
+func TestValuesAreMaskedBeyondTheSchemas(t *testing.T) {
+	t.Parallel()
+	here, err := filepath.Abs("kept")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ value, text, want string }{
+		{"./kept/lake", "open " + here + "/lake/bronze: no such file", "open (sensitive)/bronze: no such file"},
+		{"./kept/lake/", "in kept/lake: x", "in (sensitive): x"},
+		{"./lake", "in ./lake and lake/bronze, not in lakes", "in (sensitive) and (sensitive)/bronze, not in lakes"},
+		{"s3://bucket-of-mine/deep/", "no bucket bucket-of-mine, key deep, /deep/x", "no bucket (sensitive), key deep, (sensitive)/x"},
+		{"db", "no host 'db', table dbo.orders in db", "no host '(sensitive)', table dbo.orders in (sensitive)"},
+		{"db.example.org", "lookup xdb.example.org", "lookup x(sensitive)"},
+		{"", "nothing", "nothing"},
+		{"/", "a/b", "a/b"},
+	} {
+		if got := host.Masked(c.text, c.value); got != c.want {
+			t.Errorf("%q in %q: %q, want %q", c.value, c.text, got, c.want)
+		}
+	}
+}
+
 func TestAFileIsRunOnlyWhenItIsThePinnedOne(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -3,7 +3,9 @@ package host
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,14 +20,22 @@ import (
 // masked stands where a sensitive value stood.
 const masked = "(sensitive)"
 
+// shortWord is the length from which a word is looked for inside of others: a
+// host "db" is no part of "dbo.orders".
+const shortWord = 8
+
 // mask replaces sensitive values in whatever plugins print.
 type mask struct {
 	mu       sync.Mutex
-	values   map[string]bool
+	values   map[string]bool // looked for anywhere
+	words    map[string]bool // looked for as whole words
 	replacer *strings.Replacer
+	whole    *regexp.Regexp // nil without words
 }
 
-func newMask() *mask { return &mask{values: map[string]bool{}, replacer: strings.NewReplacer()} }
+func newMask() *mask {
+	return &mask{values: map[string]bool{}, words: map[string]bool{}, replacer: strings.NewReplacer()}
+}
 
 // passwordInText finds passwords inside connection strings.
 var passwordInText = regexp.MustCompile(`(?i)(?:password|pwd|secret|accountkey|sharedaccesskey|token)\s*=\s*([^;&\s]+)`)
@@ -62,18 +72,66 @@ func (m *mask) add(secret string) {
 			m.values[form] = true
 		}
 	}
-	// The longest first: a replacer takes the first of its arguments that fits.
-	list := make([]string, 0, len(m.values))
-	for v := range m.values {
-		list = append(list, v)
+	m.build()
+}
+
+// addPlace makes a value sensitive that is no password but the name of a place
+// or a user: with the forms in which file systems and servers print it, and
+// where it is a short word, as a whole word only.
+func (m *mask) addPlace(value string) {
+	if value == "" {
+		return
 	}
-	slices.SortFunc(list, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	forms := []string{value}
+	if u, err := url.Parse(value); err == nil && u.Scheme != "" && u.Host+u.Path != "" {
+		forms = append(forms, u.Host, u.Hostname(), strings.TrimSuffix(u.Path, "/"))
+	} else if strings.ContainsAny(value, `/\`) {
+		forms = append(forms, strings.TrimPrefix(filepath.ToSlash(filepath.Clean(value)), "../"))
+		if abs, err := filepath.Abs(value); err == nil {
+			forms = append(forms, abs)
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, form := range forms {
+		switch {
+		case form == "", form == ".", form == "/":
+		case len(form) < shortWord:
+			m.words[form] = true
+		default:
+			m.values[form] = true
+		}
+	}
+	m.build()
+}
+
+// build makes what text works with.
+func (m *mask) build() {
+	longestFirst := func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) }
+	// A replacer takes the first of its arguments that fits.
 	var pairs []string
-	for _, v := range list {
+	for _, v := range slices.SortedFunc(maps.Keys(m.values), longestFirst) {
 		pairs = append(pairs, v, masked)
 	}
 	m.replacer = strings.NewReplacer(pairs...)
+	var words []string
+	for _, w := range slices.SortedFunc(maps.Keys(m.words), longestFirst) {
+		// Only the edge of a word has a boundary: "db", but not "./db".
+		w = regexp.QuoteMeta(w)
+		if wordEdge.MatchString(w) {
+			w = `\b` + w
+		}
+		if wordEnd.MatchString(w) {
+			w += `\b`
+		}
+		words = append(words, w)
+	}
+	if m.whole = nil; words != nil {
+		m.whole = regexp.MustCompile(strings.Join(words, "|"))
+	}
 }
+
+var wordEdge, wordEnd = regexp.MustCompile(`^\w`), regexp.MustCompile(`\w$`)
 
 // addBody makes every sensitive string of a body's value sensitive.
 func (m *mask) addBody(body schema.Body, v cty.Value) {
@@ -116,9 +174,13 @@ func (m *mask) addStrings(v cty.Value) {
 // text returns s without sensitive values.
 func (m *mask) text(s string) string {
 	m.mu.Lock()
-	r := m.replacer
+	r, whole := m.replacer, m.whole
 	m.mu.Unlock()
-	return r.Replace(s)
+	s = r.Replace(s)
+	if whole != nil {
+		s = whole.ReplaceAllString(s, masked)
+	}
+	return s
 }
 
 // diagnostics masks what people will read of diagnostics.

@@ -19,6 +19,8 @@ func (s *sourceSession) Inspect(ctx context.Context, req plugin.InspectRequest) 
 	for i := range res.Tables {
 		res.Tables[i].Diagnostics = s.plugin.host.mask.diagnostics(res.Tables[i].Diagnostics)
 	}
+	// The identity is compared with what is stored, and is the server's word.
+	res.Display = s.plugin.host.mask.text(res.Display)
 	return res, err
 }
 
@@ -171,6 +173,7 @@ type silverSession struct{ *session[plugin.Silver] }
 func (s *silverSession) PlanSilver(ctx context.Context, req plugin.SilverRequest, host plugin.Host) (plugin.SilverPlan, error) {
 	plan, err := call(ctx, s.session, func(in plugin.Silver) (plugin.SilverPlan, error) { return in.PlanSilver(ctx, req, host) })
 	plan.Diagnostics = s.plugin.host.mask.diagnostics(plan.Diagnostics)
+	plan.Pending = s.plugin.host.mask.text(plan.Pending)
 	return plan, err
 }
 
@@ -185,6 +188,7 @@ type checkSession struct{ *session[plugin.Check] }
 func (s *checkSession) PlanCheck(ctx context.Context, req plugin.CheckRequest, host plugin.Host) (plugin.CheckPlan, error) {
 	plan, err := call(ctx, s.session, func(in plugin.Check) (plugin.CheckPlan, error) { return in.PlanCheck(ctx, req, host) })
 	plan.Diagnostics = s.plugin.host.mask.diagnostics(plan.Diagnostics)
+	plan.Summary = s.plugin.host.mask.text(plan.Summary)
 	return plan, err
 }
 

@@ -66,6 +66,7 @@ func openFiles(ctx context.Context, e *Environment, c cli.Common, files *dsl.Fil
 		return w, err
 	}
 	w.config = config
+	w.host.Mask(config.Secrets...)
 	w.sessions = newSessions(w)
 	return w, w.validate(ctx, offline)
 }
