@@ -135,7 +135,7 @@ var blockTypes = []BlockType{
 		{Name: "app_id", Type: typeString, Description: "Identity of the stream's writes, for ever; the target otherwise."},
 		{Name: "bootstrap", Type: typeString, Default: model.BootstrapNone, Values: []string{model.BootstrapNone, model.BootstrapFull},
 			LaterValues: []string{"chunked"}, Description: "Whether the stream starts with a snapshot of the table."},
-		{Name: "starting_position", Type: typeString, Description: "\"earliest\", \"latest\" or a position of the source; \"earliest\" otherwise."},
+		{Name: "starting_position", Type: typeString, Description: "\"earliest\", \"latest\" or a position of the source; \"earliest\" otherwise. Not with a snapshot."},
 		{Name: "max_commits_per_batch", Type: typeNumber, Description: "Bound on commits of one batch; none otherwise."},
 		{Name: "on_data_loss", Type: typeString, Default: model.OnDataLossFail, Values: []string{model.OnDataLossFail},
 			LaterValues: []string{"resnapshot", "skip"}, Description: "What to do when changes needed next no longer exist."},
@@ -189,7 +189,7 @@ var (
 	}}
 	columnArguments = BlockType{Name: "columns", Arguments: append([]Argument{
 		{Name: "drop", Type: "bool", Default: "false", Description: "Leaves the column out."},
-		{Name: "as", Type: typeString, Description: "The type to read the column as."},
+		{Name: "as", Type: typeString, Description: "The type to read the column as: string, boolean, short, int, long, float, double, decimal(p,s), date, timestamp, timestamp_ntz, binary."},
 	}, later("mask", "secret", "key_id")...)}
 )
 

@@ -170,6 +170,10 @@ func (d *decoder) columnRule(name string, v cty.Value) (model.ColumnRule, bool) 
 				continue
 			}
 			rule.As = value.AsString()
+			if schema.CheckTypeName(rule.As) != nil {
+				fault(attr, codeArgumentValue, fmt.Sprintf("as of column %q cannot be %q", name, rule.As),
+					sentences("It is one of "+strings.Join(schema.TypeNames(), ", ")+".", didYouMean(rule.As, "", schema.TypeNames())))
+			}
 		}
 	}
 	if rule.Drop && rule.As != "" {
@@ -192,6 +196,10 @@ func (ev *evaluator) stream(d *decoder) {
 	}
 	s.Bootstrap = d.text("bootstrap")
 	s.StartingPosition = d.text("starting_position")
+	if s.StartingPosition != "" && s.Bootstrap != model.BootstrapNone && !d.failed["bootstrap"] && !d.failed["starting_position"] {
+		d.fault("starting_position", codeArgumentValue, fmt.Sprintf("starting_position = %q and bootstrap = %q exclude each other", s.StartingPosition, s.Bootstrap),
+			"A stream with a snapshot starts where the snapshot was taken. Remove one of them.")
+	}
 	s.MaxCommitsPerBatch = d.whole("max_commits_per_batch")
 	s.OnDataLoss = d.text("on_data_loss")
 	s.Granularity = d.text("granularity")

@@ -33,7 +33,7 @@ stream "orders" {
   granularity           = "week" # ERROR argument.value: granularity cannot be "week" | It is one of "minute", "hour", "day".
   max_commits_per_batch = 1.5 # ERROR argument.value: max_commits_per_batch cannot be 1.5 | It is a whole number from 1 on. Bound on commits of one batch; none otherwise.
   tags                  = ["a", "a", ""] # ERROR argument.value: tags names "a" twice | Remove one of them.
-  starting_position     = "" # ERROR argument.value: starting_position is empty | "earliest", "latest" or a position of the source; "earliest" otherwise. Give it a text, or leave it out.
+  starting_position     = "" # ERROR argument.value: starting_position is empty | "earliest", "latest" or a position of the source; "earliest" otherwise. Not with a snapshot. Give it a text, or leave it out.
 }
 silver "current" "orders" {
   from   = stream.orders
