@@ -204,8 +204,9 @@ func TestInterruptedApplyIsCompleted(t *testing.T) {
 		victim := []string{"host", "sink-delta"}[i%2]
 		a := l.run(&shot{victim: victim, signal: syscall.SIGKILL, on: "file", n: n}, 0, apply...)
 		t.Logf("%v of %d: fired %v, exit %d", *a.shot, points, a.fired, a.code)
-		// A calm apply may write a file less here, and the last one comes as it ends.
-		if !a.fired && n < points*9/10 {
+		// A file in a new folder is heard of once or three times, as the watch of
+		// the folder is late or in time, and the last one comes as apply ends.
+		if !a.fired && n <= points/3 {
 			t.Fatalf("%v never came", *a.shot)
 		}
 		l.run(nil, 0, apply...).mustEnd(0)

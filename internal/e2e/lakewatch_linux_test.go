@@ -16,7 +16,6 @@ import (
 // all folders below it, at once and in order.
 type lakeWatch struct {
 	file *os.File
-	fd   int // of file, which Fd would make blocking
 	hear func(path string)
 	dirs map[int32]string
 	done chan struct{}
@@ -31,7 +30,7 @@ func watchLake(dir string, hear func(path string)) (*lakeWatch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("watching %s: %w", dir, err)
 	}
-	w := &lakeWatch{file: os.NewFile(uintptr(fd), "inotify"), fd: fd, hear: hear, dirs: map[int32]string{}, done: make(chan struct{})}
+	w := &lakeWatch{file: os.NewFile(uintptr(fd), "inotify"), hear: hear, dirs: map[int32]string{}, done: make(chan struct{})}
 	if err := w.add(dir, func(string) {}); err != nil {
 		return nil, errors.Join(err, w.file.Close())
 	}
@@ -53,13 +52,29 @@ func (w *lakeWatch) add(dir string, hear func(string)) error {
 			hear(path)
 			return nil
 		}
-		id, err := unix.InotifyAddWatch(w.fd, path, lakeEvents)
-		if err != nil && !errors.Is(err, unix.ENOENT) {
+		id, err := w.watch(path)
+		switch {
+		case errors.Is(err, os.ErrClosed):
+			return fs.SkipAll // nobody listens any more
+		case err != nil && !errors.Is(err, unix.ENOENT):
 			return fmt.Errorf("watching %s: %w", path, err)
 		}
 		w.dirs[int32(id)] = path
 		return nil
 	})
+}
+
+// watch adds one folder. It fails with os.ErrClosed after close, whose number
+// another file may have by then.
+func (w *lakeWatch) watch(path string) (id int, err error) {
+	conn, err := w.file.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	if conn.Control(func(fd uintptr) { id, err = unix.InotifyAddWatch(int(fd), path, lakeEvents) }) != nil {
+		return 0, os.ErrClosed // the one reason why Control does not call
+	}
+	return id, err
 }
 
 func (w *lakeWatch) run() {
