@@ -44,12 +44,13 @@ func CheckRequest(c *model.Check, v *model.Silver, s *model.Stream, t *model.Tab
 }
 
 // CheckHost is what a check step may touch: it reads bronze, silver and the
-// source table, and appends to its own tables.
-func (l *Lake) CheckHost(v *model.Silver, s *model.Stream, table plugin.SourceTable, source plugin.Source, own []string) (plugin.Host, error) {
+// source table, and appends to its own tables. It reads the ledger and moves nothing.
+func (l *Lake) CheckHost(v *model.Silver, s *model.Stream, table plugin.SourceTable, source plugin.Source, own []plugin.TableRef) (plugin.Host, error) {
 	host, err := l.host(v, s)
 	host.Source = source
 	access := plugin.Access{
-		Read: []string{s.Target, v.Target}, Append: own, Source: []plugin.SourceTable{table}, Targets: []string{v.Target},
+		Read:   []plugin.TableRef{{Name: s.Target, Path: s.Path}, {Name: v.Target, Path: v.Path}},
+		Append: own, Source: []plugin.SourceTable{table}, Targets: []string{v.Target},
 	}
 	return access.Narrow(host), err
 }

@@ -51,7 +51,10 @@ func SilverRequest(v *model.Silver, s *model.Stream, info plugin.TableInfo, bron
 // target, and reports its position.
 func (l *Lake) SilverHost(v *model.Silver, s *model.Stream) (plugin.Host, error) {
 	host, err := l.host(v, s)
-	access := plugin.Access{Read: []string{s.Target}, Merge: []string{v.Target}, Targets: []string{v.Target}}
+	access := plugin.Access{
+		Read: []plugin.TableRef{{Name: s.Target, Path: s.Path}}, Merge: []plugin.TableRef{{Name: v.Target, Path: v.Path}},
+		Targets: []string{v.Target}, Advance: []string{v.Target},
+	}
 	return access.Narrow(host), err
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/ledger"
 	"github.com/pipectl/pipectl/core/model"
 	"github.com/pipectl/pipectl/core/plan"
 	"github.com/pipectl/pipectl/core/plugin"
@@ -143,6 +144,11 @@ func (p *planning) planLedgers(ctx context.Context) error {
 			continue
 		}
 		for _, c := range changes {
+			if c.Plan.Action == plugin.TableCreate && len(p.accepted[sink.Addr]) > 0 {
+				p.out.Diagnostics = append(p.out.Diagnostics, sink.Origin.Locate(sink.Addr, diag.List{diag.Warningf(ledger.CodeTableGone,
+					"Restore it, if that can be. Apply makes it anew: "+lake.Ledger.Loss(c.Spec.Table)+". Until then nothing runs.",
+					"Table %s does not exist, and this lake has had one", c.Spec.Table.Name)})...)
+			}
 			p.out.Tables = append(p.out.Tables, plan.Table{
 				Owner: sink.Addr, Sink: sink.Addr, Ref: c.Spec.Table, Action: c.Plan.Action, Changes: c.Plan.Changes,
 				Extra: c.Spec.Schema.NumFields(), ID: c.Plan.ID, Version: c.Plan.Version, Spec: c.Spec,

@@ -11,16 +11,18 @@ import (
 // Access names what one step of a silver or check may touch. A name that is
 // not in it does not exist for the step.
 type Access struct {
-	// Read, Append and Merge hold dotted table names. A table that may be
-	// appended to may be created and altered; one that may be merged into may
+	// Read, Append and Merge hold tables, told apart by name. A call for one is
+	// about the table as it stands here, whatever path it gives. A table that may
+	// be appended to may be created and altered; one that may be merged into may
 	// also be appended to and overwritten. Both may be read.
-	Read, Append, Merge []string
+	Read, Append, Merge []TableRef
 	// Source holds the source tables, told apart by address. A call for one
 	// reads it as it stands here, so that no step widens what its block says:
 	// another object, or a column that is left out.
 	Source []SourceTable
-	// Targets holds the targets whose ledger may be read and advanced.
-	Targets []string
+	// Targets holds the targets whose ledger may be read, Advance those whose
+	// position may also be moved.
+	Targets, Advance []string
 }
 
 // Narrow returns a host that does only what the access allows: other tables
@@ -35,11 +37,21 @@ func (a Access) Narrow(h Host) Host {
 	return out
 }
 
-func (a Access) mayAppend(name string) bool {
-	return slices.Contains(a.Append, name) || slices.Contains(a.Merge, name)
-}
+// mayMerge, mayAppend and mayRead replace a table by the one that the access
+// names, and report whether it names one for that.
+func (a Access) mayMerge(t *TableRef) bool { return replace(t, a.Merge) }
 
-func (a Access) mayRead(name string) bool { return slices.Contains(a.Read, name) || a.mayAppend(name) }
+func (a Access) mayAppend(t *TableRef) bool { return a.mayMerge(t) || replace(t, a.Append) }
+
+func (a Access) mayRead(t *TableRef) bool { return a.mayAppend(t) || replace(t, a.Read) }
+
+func replace(t *TableRef, allowed []TableRef) bool {
+	i := slices.IndexFunc(allowed, func(have TableRef) bool { return have.Name == t.Name })
+	if i >= 0 {
+		*t = allowed[i]
+	}
+	return i >= 0
+}
 
 func denied(what, name string) error {
 	return diag.Errorf(diag.KindPermission, "plugin.access", "A step may touch only what its block names.",
@@ -58,8 +70,9 @@ type narrowTables struct {
 func (n *narrowTables) Close() error { return nil }
 
 func (n *narrowTables) GetTables(ctx context.Context, req GetTablesRequest) ([]TableState, error) {
-	for _, t := range req.Tables {
-		if !n.access.mayRead(t.Name) {
+	req.Tables = slices.Clone(req.Tables)
+	for i := range req.Tables {
+		if t := &req.Tables[i]; !n.access.mayRead(t) {
 			return nil, denied("read", t.Name)
 		}
 	}
@@ -67,37 +80,40 @@ func (n *narrowTables) GetTables(ctx context.Context, req GetTablesRequest) ([]T
 }
 
 func (n *narrowTables) PlanTable(ctx context.Context, spec TableSpec) (TablePlan, error) {
-	if !n.access.mayRead(spec.Table.Name) {
+	if !n.access.mayRead(&spec.Table) {
 		return TablePlan{}, denied("read", spec.Table.Name)
 	}
 	return n.Tables.PlanTable(ctx, spec)
 }
 
 func (n *narrowTables) ApplyTable(ctx context.Context, req ApplyTableRequest) (ApplyTableResult, error) {
-	if !n.access.mayAppend(req.Spec.Table.Name) {
+	if !n.access.mayAppend(&req.Spec.Table) {
 		return ApplyTableResult{}, denied("change", req.Spec.Table.Name)
 	}
 	return n.Tables.ApplyTable(ctx, req)
 }
 
 func (n *narrowTables) Scan(ctx context.Context, req ScanRequest) (FrameReader, error) {
-	if !n.access.mayRead(req.Table.Name) {
+	if !n.access.mayRead(&req.Table) {
 		return nil, denied("read", req.Table.Name)
 	}
 	return n.Tables.Scan(ctx, req)
 }
 
 func (n *narrowTables) History(ctx context.Context, req HistoryRequest) ([]Commit, error) {
-	if !n.access.mayRead(req.Table.Name) {
+	if !n.access.mayRead(&req.Table) {
 		return nil, denied("read", req.Table.Name)
 	}
 	return n.Tables.History(ctx, req)
 }
 
 func (n *narrowTables) BeginWrite(ctx context.Context, req BeginWriteRequest) (BeginWriteResponse, error) {
-	name := req.Table.Name
-	if req.Mode == WriteAppend && !n.access.mayAppend(name) || req.Mode != WriteAppend && !slices.Contains(n.access.Merge, name) {
-		return BeginWriteResponse{}, denied("write", name)
+	may := n.access.mayMerge
+	if req.Mode == WriteAppend {
+		may = n.access.mayAppend
+	}
+	if !may(&req.Table) {
+		return BeginWriteResponse{}, denied("write", req.Table.Name)
 	}
 	out, err := n.Tables.BeginWrite(ctx, req)
 	if err == nil && !out.Already {
@@ -266,7 +282,7 @@ func (n narrowLedger) Chunks(ctx context.Context, snapshot string) ([]ChunkRow, 
 }
 
 func (n narrowLedger) Advance(ctx context.Context, req AdvanceRequest) (*int64, error) {
-	if !slices.Contains(n.access.Targets, req.Target) {
+	if !slices.Contains(n.access.Advance, req.Target) {
 		return nil, denied("advance", req.Target)
 	}
 	return n.inner.Advance(ctx, req)

@@ -131,15 +131,15 @@ func (x *execution) compare(ctx context.Context, c *model.Check, keys []string) 
 	return l, err
 }
 
-// tablesOf names the tables that a step keeps for itself, such as a report.
-func (x *execution) tablesOf(a addr.Address) []string {
-	var names []string
+// tablesOf are the tables that a step keeps for itself, such as a report.
+func (x *execution) tablesOf(a addr.Address) []plugin.TableRef {
+	var own []plugin.TableRef
 	for _, t := range x.Plan.Tables {
 		if t.Owner == a {
-			names = append(names, t.Ref.Name)
+			own = append(own, t.Ref)
 		}
 	}
-	return names
+	return own
 }
 
 // catchUp lets what is in flight arrive: where this run also carries out the

@@ -139,7 +139,7 @@ func (x *execution) steps(ctx context.Context) (*graph.Graph[addr.Address], erro
 			x.ended(r)
 		case x.Watch && step.Address.Kind == addr.Check:
 			delete(x.results, step.Address)
-		case gone[step.Address] != nil && !x.failed(step.After):
+		case gone[step.Address] != nil && !x.follows(step): // what follows it is skipped below
 			r.Status = Failed
 			r.Diagnostics = append(r.Diagnostics, x.locate(step.Address, diag.FromError(gone[step.Address]))...)
 			x.ended(r)
@@ -209,9 +209,9 @@ func (x *execution) withoutLedger(ctx context.Context) (map[addr.Address]error, 
 	return out, nil
 }
 
-// failed reports whether one of the steps has failed already.
-func (x *execution) failed(steps []addr.Address) bool {
-	return slices.ContainsFunc(steps, func(a addr.Address) bool { return x.results[a] != nil && x.results[a].Status == Failed })
+// follows reports whether the step comes after another one of the plan.
+func (x *execution) follows(step *plan.Step) bool {
+	return slices.ContainsFunc(step.After, func(a addr.Address) bool { return x.Plan.Step(a) != nil })
 }
 
 func refusal(step *plan.Step) diag.Diagnostic {

@@ -60,6 +60,9 @@ func (x *execution) silver(ctx context.Context, a addr.Address, r *StepResult) (
 			}
 		}
 	}
+	if err != nil && held.Err() != nil && ctx.Err() == nil {
+		return context.Cause(held) // the lock was lost; what broke on the way tells less
+	}
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func newWorld(t *testing.T) *world {
 	if _, err := tables.Commit(ctx, plugin.CommitRequest{WriteID: begun.WriteID, Tokens: []string{part.Token}}); err != nil {
 		t.Fatal(err)
 	}
-	access := plugin.Access{Read: []string{"bronze.orders"}, Merge: []string{"silver.orders"}, Source: []plugin.SourceTable{table}, Targets: []string{"silver.orders"}}
+	access := plugin.Access{Read: []plugin.TableRef{{Name: "bronze.orders"}}, Merge: []plugin.TableRef{{Name: "silver.orders"}}, Source: []plugin.SourceTable{table}, Targets: []string{"silver.orders"}, Advance: []string{"silver.orders"}}
 	w.host = access.Narrow(plugin.Host{Tables: tables, Source: source, Ledger: w.ledger})
 	w.silver = plugin.SilverRequest{Address: "silver.orders", Body: cty.EmptyObjectVal, Input: bronze, Target: silver, Key: []string{"id"}, Instances: []string{"dbo_orders"}, InputSchema: plan.Schema}
 	w.check = plugin.CheckRequest{Address: "check.orders", Body: cty.EmptyObjectVal, Source: table, Object: "dbo.orders", SourceSchema: plan.Schema, Silver: silver, Bronze: bronze, Key: []string{"id"}}

@@ -345,7 +345,7 @@ func (w *world) try(s settings) (outcome, error) {
 	defer tables.Close()
 	req := w.request()
 	req.Body = s.body()
-	access := plugin.Access{Read: []string{bronzeName, silverName}, Append: []string{reportName}, Source: []plugin.SourceTable{req.Source}, Targets: []string{silverName}}
+	access := plugin.Access{Read: []plugin.TableRef{{Name: bronzeName}, {Name: silverName}}, Append: []plugin.TableRef{{Name: reportName}}, Source: []plugin.SourceTable{req.Source}, Targets: []string{silverName}}
 	host := access.Narrow(plugin.Host{Tables: w.faults.Tables(tables), Source: w.faults.Source(inner), Ledger: w.faults.Ledger(w.ledger)})
 	var out outcome
 	out.CheckResult, err = session.RunCheck(ctx, req, host, plugin.CheckEvents{
