@@ -176,13 +176,19 @@ func (s *current) refuseWaves(ctx context.Context, host plugin.Host, d decision,
 		"%s has an open chunked snapshot %s with %d chunks read; applying it wave by wave is not built yet", req.Input.Name, view.Open.Snapshot, len(chunks)).Err()
 }
 
+// checkChunks finds rows of a chunked snapshot, newer than what is known, whose
+// opening the facts do not have: they would be applied by nobody, and the
+// verdict would move over them.
 func checkChunks(found snapshotRows, view plugin.LedgerView, req plugin.SilverRequest) error {
-	if found.chunks == 0 || view.Open != nil || view.Snapshot != "" {
+	if found.chunks == 0 || view.Open != nil {
 		return nil
 	}
-	return diag.Errorf(diag.KindConfiguration, "silver.chunks_unknown",
-		fmt.Sprintf("Bronze may be named differently there. The facts hold rows of: %s.", strings.Join(view.FactsTargets, ", ")),
-		"%s holds rows of a chunked snapshot, but the facts know of none", req.Input.Name).Err()
+	detail := "Were the facts put back to an older version, or is bronze named differently there?"
+	if len(view.FactsTargets) > 0 {
+		detail += " They hold rows of: " + strings.Join(view.FactsTargets, ", ") + "."
+	}
+	return diag.Errorf(diag.KindConfiguration, "silver.chunks_unknown", detail,
+		"%s holds rows of a chunked snapshot, and the facts know of none", req.Input.Name).Err()
 }
 
 func warnFacts(view plugin.LedgerView, req plugin.SilverRequest) diag.List {

@@ -378,6 +378,13 @@ func TestBadInput(t *testing.T) {
 			before: func(t *testing.T, w *world) {
 				w.write(t, insert, logRow{lsn: 9, op: plugin.OpSnapshot, id: 2, snapshot: 8, chunk: 0})
 			}, code: "silver.chunks_unknown", says: "chunked snapshot"},
+		"chunk rows newer than the snapshot that the facts know": {
+			before: func(t *testing.T, w *world) {
+				w.write(t, insert, logRow{lsn: 9, op: plugin.OpSnapshot, id: 2, snapshot: 8, chunk: 0})
+				view := w.ledger.Views[silverName]
+				view.Snapshot = lsn(5)
+				w.ledger.Views[silverName] = view
+			}, code: "silver.chunks_unknown", says: "chunked snapshot"},
 		"silver is gone but was applied to": {
 			before: func(t *testing.T, w *world) {
 				w.write(t, insert)
