@@ -172,7 +172,7 @@ func (d *decoder) columnRule(name string, v cty.Value) (model.ColumnRule, bool) 
 			rule.As = value.AsString()
 			if schema.CheckTypeName(rule.As) != nil {
 				fault(attr, codeArgumentValue, fmt.Sprintf("as of column %q cannot be %q", name, rule.As),
-					sentences("It is one of "+strings.Join(schema.TypeNames(), ", ")+".", didYouMean(rule.As, "", schema.TypeNames())))
+					sentences("It is one of "+strings.Join(schema.TypeNames(), ", ")+"; p is at most 38, s at most p.", didYouMean(rule.As, "", schema.TypeNames()[:7])))
 			}
 		}
 	}

@@ -111,7 +111,7 @@ func openApply(ctx context.Context, e *Environment, a cli.Apply) (*workspace, *p
 	if files == nil {
 		return none, nil, list.Err()
 	}
-	w, err := openFiles(ctx, e, a.Common, files, false)
+	w, err := openFiles(ctx, e, a.Common, files)
 	return w, &saved, err
 }
 

@@ -48,14 +48,14 @@ func open(ctx context.Context, e *Environment, c cli.Common, offline bool) (*wor
 		// Its process cannot start, and without its schemas all else looks wrong.
 		return &workspace{env: e, files: files}, list.Err()
 	}
-	return openFiles(ctx, e, c, files, offline)
+	return openFiles(ctx, e, c, files)
 }
 
 func (e *Environment) options(c cli.Common, offline bool) dsl.Options {
 	return dsl.Options{Vars: c.Vars, VarFiles: c.VarFiles, Environ: e.Lookup, Offline: offline, Bundled: bundled.Sources(), Version: plugin.Release}
 }
 
-func openFiles(ctx context.Context, e *Environment, c cli.Common, files *dsl.Files, offline bool) (*workspace, error) {
+func openFiles(ctx context.Context, e *Environment, c cli.Common, files *dsl.Files) (*workspace, error) {
 	w := &workspace{env: e, files: files, runID: uuid.NewString(), memory: c.Memory}
 	if err := w.start(ctx, c); err != nil {
 		return w, w.withText(files, err)
@@ -68,7 +68,7 @@ func openFiles(ctx context.Context, e *Environment, c cli.Common, files *dsl.Fil
 	w.config = config
 	w.host.Mask(config.Secrets...)
 	w.sessions = newSessions(w)
-	return w, w.validate(ctx, offline)
+	return w, w.validate(ctx)
 }
 
 // withText adds what the text alone says is wrong, so that a plugin that does
@@ -137,17 +137,25 @@ func (w *workspace) schemas() dsl.Components {
 	return out
 }
 
-// validate asks the plugins about what a schema cannot say. Offline, bodies
-// with values that are not known are left out.
-func (w *workspace) validate(ctx context.Context, offline bool) error {
+// validate asks the plugins about what a schema cannot say. Offline, values may
+// not be known; then they are asked about the others.
+func (w *workspace) validate(ctx context.Context) error {
 	var list diag.List
 	ask := func(a addr.Address, origin model.Origin, pluginName, typ string, role plugin.Role, body plugin.BodyKind, value cty.Value, prefix ...any) {
 		p := w.plugins[pluginName]
-		if p == nil || value == cty.NilVal || !value.IsWhollyKnown() {
+		if p == nil || value == cty.NilVal {
 			return
 		}
-		found, err := p.ValidateConfig(ctx, plugin.ComponentID{Role: role, Type: typ}, body, value)
-		found = append(found, diag.FromError(err)...)
+		about := func(value cty.Value) diag.List {
+			found, err := p.ValidateConfig(ctx, plugin.ComponentID{Role: role, Type: typ}, body, value)
+			return append(found, diag.FromError(err)...)
+		}
+		var found diag.List
+		if value.IsWhollyKnown() {
+			found = about(value)
+		} else {
+			found = settled(value, about)
+		}
 		for i := range found {
 			found[i].Path = append(append(diag.Path{}, prefix...), found[i].Path...)
 		}
