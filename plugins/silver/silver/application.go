@@ -22,6 +22,7 @@ type application struct {
 	current  *current
 	req      plugin.SilverRequest
 	host     plugin.Host
+	view     plugin.LedgerView
 	bronze   plugin.TableState
 	base     base
 	shape    bronzeShape
@@ -62,6 +63,11 @@ func (a *application) run(ctx context.Context, result *plugin.SilverResult) erro
 	result.Inserted, result.Updated, result.Deleted = committed.Inserted, committed.Updated, committed.Deleted
 	result.Version = committed.Version
 	return nil
+}
+
+// position is where the target stands after what was selected.
+func (a *application) position() plugin.TargetPosition {
+	return a.decision.position(a.view.Position, a.view, a.selection.top)
 }
 
 func (a *application) order() latest.Order {
@@ -145,7 +151,12 @@ func (a *application) send(ctx context.Context, writeID string, ranker *latest.R
 	if err != nil {
 		return plugin.CommitResult{}, err
 	}
-	return a.host.Tables.Commit(ctx, plugin.CommitRequest{WriteID: writeID, Tokens: []string{part.Token}})
+	position := a.position()
+	metadata, err := mark{Writer: writer, Target: a.req.Target.Name, Applied: position.Applied, Rebuilt: position.RebuiltFrom}.text()
+	if err != nil {
+		return plugin.CommitResult{}, err
+	}
+	return a.host.Tables.Commit(ctx, plugin.CommitRequest{WriteID: writeID, Tokens: []string{part.Token}, UserMetadata: metadata})
 }
 
 func (a *application) tell(stage string, n int64) {

@@ -79,6 +79,11 @@ func (s *current) PlanSilver(ctx context.Context, req plugin.SilverRequest, host
 	if err := checkGone(silver, after[0], view.Position); err != nil {
 		return plan, err
 	}
+	foreign, err := changedByOthers(ctx, host, silver, after[0], view.Position)
+	if err != nil {
+		return plan, err
+	}
+	plan.Diagnostics = warnForeign(req.Target.Name, foreign)
 	switch d := decide(view, ""); {
 	case view.Position.Applied == "":
 		plan.Pending = "first build"
@@ -120,6 +125,10 @@ func (s *current) RunSilver(ctx context.Context, req plugin.SilverRequest, host 
 	if err := checkGone(silver, after[1], view.Position); err != nil {
 		return result, err
 	}
+	foreign, err := changedByOthers(ctx, host, silver, after[1], view.Position)
+	if err != nil {
+		return result, err
+	}
 	// Rows of snapshots up to the newest completed one tell nothing new: that one
 	// is known, and chunks matter only when none is.
 	known := max(view.Position.RebuiltFrom, view.Snapshot)
@@ -138,16 +147,22 @@ func (s *current) RunSilver(ctx context.Context, req plugin.SilverRequest, host 
 	if err != nil {
 		return result, err
 	}
-	a := &application{current: s, req: req, host: host, bronze: bronze, base: base, shape: shape, decision: d, progress: progress}
+	result.Version = base.version
+	a := &application{current: s, req: req, host: host, view: view, bronze: bronze, base: base, shape: shape, decision: d, progress: progress}
 	if err := a.run(ctx, &result); err != nil {
 		return result, err
 	}
-	return result, s.report(ctx, host, req, d, view, a.selection.top, &result)
+	position := a.position()
+	position.Version, position.Foreign = &result.Version, foreign
+	if d.replaces(view.Position) {
+		position.Foreign = nil
+	}
+	result.Diagnostics = append(result.Diagnostics, warnForeign(req.Target.Name, position.Foreign)...)
+	return result, s.report(ctx, host, req, d, position, &result)
 }
 
 // report stores position, then verdict: in this order, after the merge.
-func (s *current) report(ctx context.Context, host plugin.Host, req plugin.SilverRequest, d decision, view plugin.LedgerView, top string, result *plugin.SilverResult) error {
-	position := d.position(view.Position, view, top)
+func (s *current) report(ctx context.Context, host plugin.Host, req plugin.SilverRequest, d decision, position plugin.TargetPosition, result *plugin.SilverResult) error {
 	verdict, err := host.Ledger.Advance(ctx, plugin.AdvanceRequest{Target: req.Target.Name, Position: position, HoldVerdict: d.open})
 	if err != nil {
 		return fmt.Errorf("recording the position of %s: %w", req.Target.Name, err)

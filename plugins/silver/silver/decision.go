@@ -45,6 +45,12 @@ func decide(view plugin.LedgerView, whole string) decision {
 // fromSnapshot reports whether rows of the snapshot itself are applied.
 func (d decision) fromSnapshot() bool { return d.rebuild && d.snapshot != "" }
 
+// replaces reports whether no row of silver stays as it is: each that was
+// applied is older than the snapshot that it is rebuilt from.
+func (d decision) replaces(position plugin.TargetPosition) bool {
+	return d.fromSnapshot() && d.snapshot > position.Applied
+}
+
 // filter selects the rows for the sink; a scan may return more.
 func (d decision) filter(s bronzeShape) plugin.Filter {
 	changes := []plugin.Term{{Column: plugin.ColumnOperation, Op: plugin.OpNE, Literals: []plugin.Literal{integer(int64(plugin.OpSnapshot))}}}

@@ -1312,10 +1312,13 @@ const (
 // process, beside TablesService and SourceService; a plugin dials it when its
 // process starts. Its session is the grant of a step.
 type HostServiceClient interface {
-	// ReadLedger: control, then facts, then plans. Pin bronze after its answer.
+	// ReadLedger: control, then facts, then plans. Pin the target before it and
+	// bronze after its answer.
 	ReadLedger(ctx context.Context, in *ReadLedgerRequest, opts ...grpc.CallOption) (*ReadLedgerResponse, error)
 	Chunks(ctx context.Context, in *ChunksRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ChunksResponse], error)
-	// Advance stores the position, then the verdict. Call it after the commit.
+	// Advance stores the position, then the verdict. Call it after the commit. It
+	// ends with kind conflict when the position is not the one that the step read
+	// first; the step ends with that, too, and is repeated.
 	Advance(ctx context.Context, in *AdvanceRequest, opts ...grpc.CallOption) (*AdvanceResponse, error)
 }
 
@@ -1374,10 +1377,13 @@ func (c *hostServiceClient) Advance(ctx context.Context, in *AdvanceRequest, opt
 // process, beside TablesService and SourceService; a plugin dials it when its
 // process starts. Its session is the grant of a step.
 type HostServiceServer interface {
-	// ReadLedger: control, then facts, then plans. Pin bronze after its answer.
+	// ReadLedger: control, then facts, then plans. Pin the target before it and
+	// bronze after its answer.
 	ReadLedger(context.Context, *ReadLedgerRequest) (*ReadLedgerResponse, error)
 	Chunks(*ChunksRequest, grpc.ServerStreamingServer[ChunksResponse]) error
-	// Advance stores the position, then the verdict. Call it after the commit.
+	// Advance stores the position, then the verdict. Call it after the commit. It
+	// ends with kind conflict when the position is not the one that the step read
+	// first; the step ends with that, too, and is repeated.
 	Advance(context.Context, *AdvanceRequest) (*AdvanceResponse, error)
 	mustEmbedUnimplementedHostServiceServer()
 }

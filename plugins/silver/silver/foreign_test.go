@@ -1,0 +1,199 @@
+package silver_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/plugin"
+	fake "github.com/pipectl/pipectl/core/plugin/memory"
+	"github.com/pipectl/pipectl/core/plugin/rows"
+	"github.com/pipectl/pipectl/plugins/silver/silver"
+)
+
+var target = plugin.TableRef{Name: silverName}
+
+// foreign is a commit of another program that changes rows of silver.
+func (w *world) foreign(t *testing.T) int64 {
+	t.Helper()
+	ctx, tables := context.Background(), w.lake.Open()
+	defer tables.Close()
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "id", Type: arrow.PrimitiveTypes.Int32, Nullable: true}, {Name: "note", Type: arrow.BinaryTypes.String, Nullable: true},
+	}, nil)
+	begun, err := tables.BeginWrite(ctx, plugin.BeginWriteRequest{Table: target, Mode: plugin.WriteAppend, Schema: schema, BaseVersion: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	defer b.Release()
+	b.Field(0).(*array.Int32Builder).Append(99)
+	b.Field(1).(*array.StringBuilder).Append("foreign")
+	batch := b.NewRecordBatch()
+	defer batch.Release()
+	part, err := tables.WritePart(ctx, plugin.WritePartRequest{WriteID: begun.WriteID}, rows.FromBatches(schema, batch))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := tables.Commit(ctx, plugin.CommitRequest{WriteID: begun.WriteID, Tokens: []string{part.Token}, UserMetadata: `{"writer": "another"}`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got.Version
+}
+
+// maintain is a commit that changes no rows, as OPTIMIZE and VACUUM make them.
+func (w *world) maintain(t *testing.T, value string) {
+	t.Helper()
+	tables := w.lake.Open()
+	defer tables.Close()
+	states, err := tables.GetTables(context.Background(), plugin.GetTablesRequest{Tables: []plugin.TableRef{target}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := tables.ApplyTable(context.Background(), plugin.ApplyTableRequest{Spec: plugin.TableSpec{
+		Table: target, Schema: states[0].Schema, Properties: map[string]string{"maintained": value}, Converge: []string{"maintained"}, Layout: plugin.LayoutMerge,
+	}})
+	if err != nil || got.Version != states[0].Version+1 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+}
+
+func (w *world) plan(t *testing.T) (diag.List, error) {
+	t.Helper()
+	session, err := silver.New("test").OpenSilver(context.Background(), plugin.OpenRequest{Component: "current"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	tables := w.lake.Open()
+	defer tables.Close()
+	plan, err := session.PlanSilver(context.Background(), request(), plugin.Host{Tables: tables, Ledger: w.ledger.Step()})
+	return plan.Diagnostics, err
+}
+
+// warns expects plan and run to warn of foreign commits, or not to.
+func (w *world) warns(t *testing.T, when string, want bool) {
+	t.Helper()
+	planned, err := w.plan(t)
+	if err != nil {
+		t.Fatalf("%s: %v", when, err)
+	}
+	result, err := w.apply(&fake.Faults{})
+	if err != nil {
+		t.Fatalf("%s: %v", when, err)
+	}
+	for who, list := range map[string]diag.List{"plan": planned, "run": result.Diagnostics} {
+		if got := len(list) == 1 && list[0].Code == "silver.foreign_commit" && list[0].Severity == diag.Warning; got != want || !want && len(list) != 0 {
+			t.Errorf("%s: %s says %+v, want a warning %v", when, who, list, want)
+		}
+	}
+}
+
+func TestRowsThatAnotherProgramChangedAreToldUntilTheyAreProven(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.built(t)
+	w.warns(t, "as built", false)
+	w.maintain(t, "1")
+	w.warns(t, "after maintenance", false)
+	w.change(t, 1, "b")
+	w.warns(t, "after changes of the source", false)
+	at := w.foreign(t)
+	w.warns(t, "after a foreign commit", true)
+	w.warns(t, "once more", true)
+	w.change(t, 1, "c")
+	w.maintain(t, "2")
+	w.warns(t, "after more changes", true)
+	if f := w.ledger.Views[silverName].Position.Foreign; f == nil || *f != at {
+		t.Errorf("foreign version %v, want %d", f, at)
+	}
+	view := w.ledger.Views[silverName]
+	view.Position.Foreign = nil // a check found every row equal
+	w.ledger.Views[silverName] = view
+	w.warns(t, "after a check", false)
+	w.foreign(t)
+	w.warns(t, "after one more", true)
+	w.snapshot(t)
+	if result, err := w.apply(&fake.Faults{}); err != nil || !result.Rebuilt || len(result.Diagnostics) != 0 {
+		t.Fatalf("a rebuild: %+v, %v", result, err)
+	}
+	w.warns(t, "after a rebuild", false)
+	if got := w.silver(); len(got) != 2 {
+		t.Errorf("silver %v", got)
+	}
+}
+
+// A merge whose position was never stored is our own all the same.
+func TestAMergeBeforeACrashIsNotForeign(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.built(t)
+	w.change(t, 1, "b")
+	var faults fake.Faults
+	faults.KillBefore("Ledger.Advance", 1)
+	if _, err := w.apply(&faults); err == nil {
+		t.Fatal("not killed")
+	}
+	w.warns(t, "after a crash", false)
+}
+
+// A rebuild from a snapshot that is older than what was applied leaves rows as
+// they are, and so what another program made of them.
+func TestARebuildThatLeavesRowsProvesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.built(t)
+	view := w.ledger.Views[silverName]
+	view.Snapshot = view.Position.Applied
+	w.ledger.Views[silverName] = view
+	w.foreign(t)
+	result, err := w.apply(&fake.Faults{})
+	if err != nil || !result.Rebuilt || result.Position.Foreign == nil {
+		t.Errorf("%+v, %v", result, err)
+	}
+}
+
+func TestASilverThatWasPutBackStopsPlanAndRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.built(t)
+	before := w.lake.Clone()
+	w.change(t, 1, "b")
+	if _, err := w.apply(&fake.Faults{}); err != nil {
+		t.Fatal(err)
+	}
+	w.lake = before
+	w.change(t, 1, "c")
+	_, planned := w.plan(t)
+	_, ran := w.apply(&fake.Faults{})
+	for who, err := range map[string]error{"plan": planned, "run": ran} {
+		list := diag.FromError(err)
+		if len(list) != 1 || list[0].Code != "silver.rows_lost" || list[0].Kind != diag.KindStale || !strings.Contains(list[0].Summary, "version 1,") || !strings.Contains(list[0].Summary, "version 2") {
+			t.Errorf("%s: %v", who, err)
+		}
+	}
+	if got := w.silver(); got[1] != "a" {
+		t.Errorf("silver %v", got)
+	}
+}
+
+// Positions of older releases have no version: nothing is known, and nothing
+// is claimed. From the next run on it is.
+func TestAPositionWithoutAVersionTellsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.built(t)
+	w.foreign(t)
+	view := w.ledger.Views[silverName]
+	view.Position.Version = nil
+	w.ledger.Views[silverName] = view
+	w.warns(t, "without a version", false)
+	w.foreign(t)
+	w.warns(t, "with one", true)
+}
