@@ -26,11 +26,15 @@ func (l *Ledger) SetPosition(ctx context.Context, table string, from, to plugin.
 }
 
 // Proven records that every row of a silver table was found equal at a version
-// of it: changes of other writers up to there are reported no longer.
+// of it: changes of other writers up to there, found already or not, are
+// reported no longer.
 func (l *Ledger) Proven(ctx context.Context, table string, version int64) error {
 	return l.movePosition(ctx, table, func(stored plugin.TargetPosition) (plugin.TargetPosition, error) {
 		if stored.Foreign != nil && *stored.Foreign <= version {
 			stored.Foreign = nil
+		}
+		if stored.Version != nil && *stored.Version < version {
+			stored.Version = &version
 		}
 		return stored, nil
 	})

@@ -17,14 +17,21 @@ import (
 const settlePause = 2 * time.Second
 
 // maxKeysInFlight bounds the keys that a later look is narrowed to; with more
-// in flight, it looks at everything again.
+// in flight or different, it looks at everything again.
 const maxKeysInFlight = 10_000
 
+// capturePause is how long a check waits before it looks once more at what
+// differs: twice the pause that the capture job makes between two scans of the
+// log, 5 seconds unless it was set otherwise (Microsoft: sys.sp_cdc_change_job,
+// @pollinginterval). A commit that capture has not reached is in no change table
+// and so cannot be told from a difference.
+const capturePause = 10 * time.Second
+
 // check compares, and looks again at what was in flight until it is decided or
-// the check's time to settle is over. A key that was equal at one look counts
-// as equal: on a table that never stands still nothing more can be proven. What
-// is undecided at the end is neither proof nor difference, and fails: a gate
-// fails closed.
+// the check's time to settle is over, and once at what differs. A key that was
+// equal at one look counts as equal: on a table that never stands still nothing
+// more can be proven. What is undecided at the end is neither proof nor
+// difference, and fails: a gate fails closed.
 func (x *execution) check(ctx context.Context, a addr.Address, r *StepResult) error {
 	c := x.Config.Check(a)
 	deadline := x.Clock().Add(c.Settle)
@@ -32,18 +39,25 @@ func (x *execution) check(ctx context.Context, a addr.Address, r *StepResult) er
 	if err != nil {
 		return err
 	}
-	last := first
-	for last.Outcome == plugin.Undecided && x.Clock().Add(settlePause).Before(deadline) && !x.stopped() {
-		if err := x.Sleep(ctx, settlePause); err != nil {
+	last, differed := first, false
+	for !x.stopped() {
+		pause, left := settlePause, deadline.Sub(x.Clock())
+		if last.Outcome == plugin.Different && !differed {
+			differed = true
+			pause = min(capturePause, left-1)
+		} else if last.Outcome != plugin.Undecided {
+			break
+		}
+		if pause <= 0 || pause >= left {
+			break
+		}
+		if err := x.Sleep(ctx, pause); err != nil {
 			return err
 		}
 		if err := x.catchUp(ctx, c); err != nil {
 			return err
 		}
-		keys := last.inFlight
-		if last.unnamed || len(keys) > maxKeysInFlight {
-			keys = nil
-		}
+		keys := last.again()
 		if last, err = x.compare(ctx, c, keys); err != nil {
 			return err
 		}
@@ -59,7 +73,23 @@ func (x *execution) check(ctx context.Context, a addr.Address, r *StepResult) er
 	for _, d := range result.Diagnostics {
 		x.warn(r)(d)
 	}
+	if err := x.proven(ctx, c, result); err != nil {
+		return err
+	}
 	return x.judge(c, r)
+}
+
+// proven tells the ledger that every row of silver was compared and found
+// equal, so that what another program did to it is over.
+func (x *execution) proven(ctx context.Context, c *model.Check, result plugin.CheckResult) error {
+	if result.Outcome != plugin.Equal || result.Hashed != result.Buckets || result.SilverVersion < 0 {
+		return nil
+	}
+	lake, err := x.lake(c.Addr)
+	if err != nil {
+		return err
+	}
+	return lake.Ledger.Proven(ctx, x.Config.Silver(c.Silver).Target, result.SilverVersion)
 }
 
 // look is one look of a check.
@@ -67,14 +97,22 @@ type look struct {
 	plugin.CheckResult
 	// findings are the first ones, at most MaxFindings.
 	findings []plugin.Finding
-	// inFlight are the keys in flight, at most one more than maxKeysInFlight.
-	inFlight []string
-	// unnamed tells that rows are in flight that no key names.
+	// keys are those in flight and those that differ, at most one more than
+	// maxKeysInFlight.
+	keys []string
+	// unnamed tells that something is in flight, or differs, that no key names.
 	unnamed bool
 }
 
-// settledBy is the result of a look whose keys in flight were decided by a
-// later one: the counts are the first look's, the outcome is the later one's.
+// again are the keys that a later look is narrowed to, nil for everything.
+func (l look) again() []string {
+	if l.unnamed || l.Mismatch > 0 || len(l.keys) > maxKeysInFlight {
+		return nil
+	}
+	return l.keys
+}
+
+// settledBy is the result of a look whose keys were decided by a later one: the counts are the first look's, the outcome is the later one's.
 func (l look) settledBy(last look) plugin.CheckResult {
 	result := l.CheckResult
 	result.Outcome, result.Failures = last.Outcome, last.Failures
@@ -117,11 +155,10 @@ func (x *execution) compare(ctx context.Context, c *model.Check, keys []string) 
 				l.findings = append(l.findings, f)
 			}
 			switch {
-			case f.Kind != plugin.FindingInFlight:
 			case f.Key == "":
 				l.unnamed = true
-			case len(l.inFlight) <= maxKeysInFlight:
-				l.inFlight = append(l.inFlight, f.Key)
+			case len(l.keys) <= maxKeysInFlight:
+				l.keys = append(l.keys, f.Key)
 			}
 		},
 	}
