@@ -157,7 +157,7 @@ var blockTypes = []BlockType{
 		forEachArgument(),
 		{Name: "silver", Type: "reference to a silver", Required: true, Description: "What to compare with its source."},
 		{Name: "on_failure", Type: typeString, Default: "fail", Values: []string{"fail", "warn"}, Description: "Whether a difference fails the run."},
-		{Name: "settle", Type: typeDuration, Default: "2m", Description: "How long undecided ranges are looked at again."},
+		{Name: "settle", Type: typeDuration, Default: "2m", Description: "How long undecided ranges are looked at again, and differences once."},
 		tagsArgument(),
 	}, later("key", "coverage", "budget")...)},
 	{Name: "defaults", Labels: []string{"KIND"}, Plugin: true, Description: "Fills what blocks of the kind leave out.", Arguments: nil},

@@ -346,57 +346,6 @@ func (v verdict) RunCheck(context.Context, plugin.CheckRequest, plugin.Host, plu
 	return plugin.CheckResult{Outcome: v.outcome, Buckets: 1}, nil
 }
 
-// Keys in flight at the first look are looked at again, alone, after stream and
-// silver have caught up; the counts stay the first look's.
-func TestACheckSettlesByLookingAgainAtKeysInFlight(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, "orders")
-	w.cfg.Checks[0].Settle = time.Minute
-	w.commit(memory.Insert("orders", row(1, "a")))
-	w.mustExecute(true)
-	w.commit(memory.Insert("orders", row(2, "b")))
-	looks := &looking{answers: []plugin.CheckResult{
-		{Outcome: plugin.Undecided, Buckets: 3, Match: 2, InFlight: 1, Failures: map[string]int64{"IN_FLIGHT": 1}},
-		{Outcome: plugin.Undecided, Failures: map[string]int64{"IN_FLIGHT": 1}},
-		{Outcome: plugin.Equal},
-	}}
-	r, err := w.execute(false, func(q *run.Request) { q.Plugins = watched{q.Plugins.(*sessions), looks} })
-	if err != nil || r.Steps[2].Status != run.Done {
-		t.Fatalf("%s %v %+v", statuses(r), err, r.Steps[2].Diagnostics)
-	}
-	if got := fmt.Sprint(looks.asked); got != `[[] [{"id":1}] [{"id":1}]]` || !looks.settle {
-		t.Fatalf("looked at %s", got)
-	}
-	if c := r.Steps[2].Check; c.Outcome != plugin.Equal || c.Buckets != 3 || c.Match != 3 || c.InFlight != 0 || len(r.Steps[2].Findings) != 0 {
-		t.Fatalf("%+v", c)
-	}
-}
-
-type watched struct {
-	*sessions
-	check *looking
-}
-
-func (w watched) Check(context.Context, addr.Address) (plugin.Check, error) { return w.check, nil }
-
-// looking answers one look after the other and keeps what was asked.
-type looking struct {
-	memory.Check
-	answers []plugin.CheckResult
-	asked   [][]string
-	settle  bool
-}
-
-func (l *looking) RunCheck(_ context.Context, req plugin.CheckRequest, _ plugin.Host, events plugin.CheckEvents) (plugin.CheckResult, error) {
-	answer := l.answers[len(l.asked)]
-	l.asked = append(l.asked, req.Keys)
-	l.settle = req.Settle
-	if answer.Outcome == plugin.Undecided {
-		events.Finding(plugin.Finding{Kind: "IN_FLIGHT", Key: `{"id":1}`})
-	}
-	return answer, nil
-}
-
 func TestStopEndsAWatchAndSilverIsAtTheHead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "orders")
