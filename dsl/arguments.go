@@ -114,18 +114,18 @@ var blockTypes = []BlockType{
 	{Name: "locals", Description: "Named values for use in this configuration.", Arguments: nil},
 	{Name: string(addr.Source), Labels: []string{"TYPE", "NAME"}, Plugin: true, Description: "One database.", Arguments: append([]Argument{
 		{Name: "max_connections", Type: typeNumber, Description: "Bound on connections of one process; the plugin has a default."},
-	}, later("limit", "replica")...)},
+	}, later("limit", "replica", "datetime_zone")...)},
 	{Name: string(addr.Sink), Labels: []string{"TYPE", "NAME"}, Plugin: true, Description: "One lake.", Arguments: append([]Argument{
 		{Name: "ledger", Block: true, Description: "Names of the ledger's tables."},
 	}, later("maintain")...)},
-	{Name: string(addr.Table), Labels: []string{"NAME"}, Plugin: true, Description: "A table of a source.", Arguments: []Argument{
+	{Name: string(addr.Table), Labels: []string{"NAME"}, Plugin: true, Description: "A table of a source.", Arguments: append([]Argument{
 		forEachArgument(),
 		{Name: "source", Type: "reference to a source", Required: true, Description: "The database that has the table."},
 		{Name: "key", Type: typeStrings, Description: "Key columns; the table's unique index otherwise."},
 		{Name: "columns", Type: "map of column rules", Default: "{}", Description: "COLUMN = { drop = true } or { as = TYPE }."},
 		{Name: "exclude", Type: typeStrings, Default: "[]", Description: "Columns to leave out; short for drop."},
 		{Name: "description", Type: typeString, Description: "Becomes the description of bronze and silver."},
-	}},
+	}, later("datetime_zone")...)},
 	{Name: string(addr.Stream), Labels: []string{"NAME"}, Plugin: true, Description: "The changes of a table, into bronze.", Arguments: append([]Argument{
 		forEachArgument(),
 		{Name: "table", Type: "reference to a table", Required: true, Description: "Whose changes."},
@@ -230,16 +230,24 @@ func kindArguments(kind addr.Kind) BlockType {
 	return b
 }
 
+// sharedNames are those of the core's that a plugin has as well: the ledger of
+// a sink stores times as the sink does.
+var sharedNames = []string{"timestamps"}
+
 // Reserved lists the names that no plugin schema may use: every argument of
-// every block that has an address, built or not.
+// every block and nested block of the core's, and every block, built or not. So
+// a later word of the core's breaks no plugin. What stands inside of a block
+// that is reserved as a whole needs no reservation.
 func Reserved() []string {
 	var names []string
-	for _, b := range blockTypes {
-		if b.Name == "variable" || b.Name == "pipectl" {
-			continue
+	for _, b := range slices.Concat(blockTypes, Nested()) {
+		if b.Later {
+			names = append(names, b.Name)
 		}
 		for _, a := range b.Arguments {
-			names = append(names, a.Name)
+			if !slices.Contains(sharedNames, a.Name) {
+				names = append(names, a.Name)
+			}
 		}
 	}
 	slices.Sort(names)

@@ -74,3 +74,25 @@ func glob(tb testing.TB, pattern string) []string {
 	}
 	return paths
 }
+
+// Every name of the core's, built or not, is refused in a plugin's schema, so
+// that a later word of the core's breaks no plugin. Only timestamps is a
+// sink's as well.
+func TestNoPluginMayUseANameOfTheCores(t *testing.T) {
+	t.Parallel()
+	reserved := dsl.Reserved()
+	for _, list := range [][]dsl.BlockType{dsl.Blocks(), dsl.Nested()} {
+		for _, b := range list {
+			for _, a := range b.Arguments {
+				if got, want := slices.Contains(reserved, a.Name), a.Name != "timestamps"; got != want {
+					t.Errorf("%s of %s is reserved: %v", a.Name, b.Name, got)
+				}
+			}
+		}
+	}
+	for _, word := range []string{"health", "mask", "secret", "key_id", "facts", "control", "environment", "datetime_zone", "moved", "removed", "schedule"} {
+		if !slices.Contains(reserved, word) {
+			t.Errorf("%s is not reserved", word)
+		}
+	}
+}

@@ -17,6 +17,8 @@ pipectl {
 source "mssql" "shop" {
   url = env("SHOP_URL")
 
+  datetime_zone = "UTC" # ERROR language.not_built: datetime_zone is not built yet | The word is reserved for a later release. Remove it.
+
   limit "night" { # ERROR language.not_built: limit is not built yet | The word is reserved for a later release. Remove it.
   }
 
@@ -34,6 +36,8 @@ sink "delta" "lake" {
 table "orders" {
   source = source.shop
   object = "dbo.orders"
+
+  datetime_zone = "Europe/Berlin" # ERROR language.not_built: datetime_zone is not built yet | The word is reserved for a later release. Remove it.
 }
 
 stream "orders" {

@@ -75,6 +75,11 @@ func (s *set) parse(args []string) ([]string, error) {
 			if errors.Is(err, flag.ErrHelp) {
 				return nil, &HelpRequest{s.help()}
 			}
+			for _, name := range laterFlags[s.command.Name] {
+				if err.Error() == "flag provided but not defined: -"+name {
+					return nil, s.usage("%s", notBuilt(fmt.Sprintf("The flag -%s of %s", name, s.command.Name)))
+				}
+			}
 			return nil, &UsageError{s.command.Name, strings.Replace(err.Error(), "flag provided but not defined: ", "There is no flag ", 1)}
 		}
 		args = s.Args()

@@ -59,6 +59,43 @@ func TestUsageErrorsSayWhatIsWrong(t *testing.T) {
 	}
 }
 
+// Words that a later release gives a meaning are refused by name, so that a
+// script finds out what is missing.
+func TestWordsOfALaterReleaseAreRefusedByName(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		err  error
+		says string
+	}{
+		"a command":            {cli.NoCommand("audit"), "The command audit is not built yet"},
+		"a command of several": {cli.NoCommand("sql"), "The command sql is not built yet"},
+		"no command":           {cli.NoCommand("frobnicate"), "There is no command frobnicate."},
+		"a flag of apply":      {second(cli.ParseApply([]string{"-retype", "bronze.orders=rewrite"})), "The flag -retype of apply is not built yet"},
+		"a flag of plan":       {second(cli.ParsePlan([]string{"-source-file=x"})), "The flag -source-file of plan is not built yet"},
+		"a flag of run":        {second(cli.ParseRun([]string{"-schedule", "hourly"})), "The flag -schedule of run is not built yet"},
+		"of another command":   {second(cli.ParsePlan([]string{"-retype", "x"})), "There is no flag -retype"},
+		"a verb of plugins":    {second(cli.ParsePlugins([]string{"test", "own"})), "plugins test is not built yet"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var usage *cli.UsageError
+			if !errors.As(tc.err, &usage) || !strings.Contains(tc.err.Error(), tc.says) {
+				t.Fatalf("%v", tc.err)
+			}
+			if later := strings.Contains(tc.says, "not built"); later != strings.Contains(tc.err.Error(), "later release") {
+				t.Errorf("%v", tc.err)
+			}
+		})
+	}
+	for _, c := range cli.Commands() {
+		if err := cli.NoCommand(c.Name); !strings.Contains(err.Error(), "There is no command") {
+			t.Errorf("%s is a command and said to be one of a later release", c.Name)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
 // Help lists what the parsers define, so it cannot go stale; it must be there
 // for every command.
 func TestHelpOfEveryCommand(t *testing.T) {

@@ -117,6 +117,9 @@ func ParsePlugins(args []string) (Plugins, error) {
 	if err != nil {
 		return p, err
 	}
+	if len(rest) > 0 && slices.Contains(laterVerbs["plugins"], rest[0]) {
+		return p, s.usage("%s", notBuilt("pipectl plugins "+rest[0]))
+	}
 	if len(rest) == 0 || rest[0] != "lock" && rest[0] != "list" {
 		return p, s.usage("Wanted: pipectl plugins list|lock [PATH].")
 	}

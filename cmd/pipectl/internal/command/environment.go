@@ -76,7 +76,7 @@ func Main(ctx context.Context, e *Environment, args []string) int {
 	name, rest := args[0], args[1:]
 	work, ok := commands[name]
 	if !ok {
-		return e.fail(&cli.UsageError{Problem: "There is no command " + name + "."}, nil)
+		return e.fail(cli.NoCommand(name), nil)
 	}
 	code, err := work(ctx, e, rest)
 	if err != nil {

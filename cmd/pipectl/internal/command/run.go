@@ -3,7 +3,6 @@ package command
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"os"
 	"strings"
 	"time"
@@ -282,7 +281,7 @@ func help(_ context.Context, e *Environment, args []string) (int, error) {
 	}
 	text, ok := cli.Help(name)
 	if !ok {
-		return 0, &cli.UsageError{Problem: fmt.Sprintf("There is no command %s.", name)}
+		return 0, cli.NoCommand(name)
 	}
 	e.Streams.Printf("%s", text)
 	return exit.Done, nil
