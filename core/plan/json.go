@@ -63,7 +63,17 @@ type jsonStep struct {
 	Accepted    bool             `json:"accepted"`
 	NotAccepted string           `json:"not_accepted_because,omitempty"`
 	Digest      string           `json:"digest"`
+	Changes     []jsonChange     `json:"changes"`
 	Diagnostics []JSONDiagnostic `json:"diagnostics"`
+}
+
+type jsonChange struct {
+	Code    string `json:"code"`
+	Class   string `json:"class"`
+	Table   string `json:"table"`
+	Column  string `json:"column,omitempty"`
+	Text    string `json:"text"`
+	Refused bool   `json:"refused"`
 }
 
 type jsonRemoved struct {
@@ -99,17 +109,20 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 	}
 	for _, t := range p.Tables {
 		out.Tables = append(out.Tables, jsonTable{
-			Table: t.Ref.Name, Address: t.Owner.String(), Sink: t.Sink.String(), Action: string(t.Action), Class: t.Class,
+			Table: t.Ref.Name, Address: t.Owner.String(), Sink: t.Sink.String(), Action: string(t.Action), Class: string(t.Class),
 			Changes: filled(t.Changes), Captured: t.Captured, Extra: t.Extra, Key: filled(t.Key), ID: t.ID, Version: t.Version,
 		})
 	}
 	for _, s := range p.Steps {
 		step := jsonStep{
 			Address: s.Address.String(), Kind: string(s.Kind), Reason: s.Reason, Detail: filled(s.Detail), After: []string{},
-			Blocked: s.Blocked.String(), Pending: s.Pending, Decision: s.Decision, Accepted: s.Accepted, NotAccepted: s.NotAccepted, Digest: s.Digest, Diagnostics: Diagnostics(s.Diagnostics),
+			Blocked: s.Blocked.String(), Pending: s.Pending, Decision: s.Decision, Accepted: s.Accepted, NotAccepted: s.NotAccepted, Digest: s.Digest, Changes: []jsonChange{}, Diagnostics: Diagnostics(s.Diagnostics),
 		}
 		for _, a := range s.After {
 			step.After = append(step.After, a.String())
+		}
+		for _, c := range s.Changes {
+			step.Changes = append(step.Changes, jsonChange{c.Code, string(c.Class), c.Table, c.Column, c.Text, c.Refused})
 		}
 		out.Steps = append(out.Steps, step)
 	}

@@ -66,8 +66,8 @@ type Table struct {
 	// ID and Version of the table compared with, "" and -1 when it does not exist.
 	ID      string
 	Version int64
-	// Class names the change: "in place", "re-snapshot", ...; "" for create and none.
-	Class string
+	// Class names the change; "" for create and none.
+	Class Class
 	// Spec is what ApplyTable is given; not part of any text form.
 	Spec plugin.TableSpec
 }
@@ -121,6 +121,9 @@ type Step struct {
 	// ReadAgain is set for a snapshot that was taken before and whose rows are
 	// gone: the number of the stream's newest batch, for which it is accepted.
 	ReadAgain *int64
+	// Changes are what is declared or found otherwise than what stands, each with
+	// its class; those of the columns and keys of the step's table.
+	Changes []Change
 	// Diagnostics are the step's own; with an error it cannot run.
 	Diagnostics diag.List
 	// Source is the identity of the source table, for a stream.

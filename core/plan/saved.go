@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/pipectl/pipectl/core/diag"
 )
@@ -57,6 +58,10 @@ func (p *Plan) Conditions() []Condition {
 	}
 	for _, s := range p.Steps {
 		out = append(out, Condition{"step " + s.Address.String(), fmt.Sprintf("%s because %s, declared as %s", s.Kind, s.Reason, s.Digest)})
+		for _, c := range s.Changes {
+			// Not its class: a run that comes or goes makes a restart of what is in place.
+			out = append(out, Condition{strings.TrimSpace(fmt.Sprintf("change of %s %s", c.Table, c.Column)), fmt.Sprintf("%s (%s)", c.Text, c.Code)})
+		}
 		if s.Source != (Identity{}) {
 			out = append(out, Condition{"source of " + s.Address.String(), fmt.Sprintf("database %s, table %s, columns %s", s.Source.Database, s.Source.Table, s.Source.Schema)})
 		}

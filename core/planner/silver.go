@@ -87,6 +87,11 @@ func (p *planning) silver(ctx context.Context, lake *Lake, v *model.Silver, step
 	}
 	step.Diagnostics = append(step.Diagnostics, v.Origin.Locate(v.Addr, answer.Diagnostics)...)
 	for _, spec := range answer.Tables {
+		if spec.Table.Name == v.Target {
+			if spec, err = silverKey(v, p.tables[v.To][v.Target], spec, info.Key, step); err != nil {
+				return err
+			}
+		}
 		if err := p.table(ctx, lake, v.Addr, spec, spec.Schema.NumFields()-extraSilverColumns(spec), info.Key); err != nil {
 			return err
 		}

@@ -110,7 +110,7 @@ func (p *planning) table(ctx context.Context, lake *Lake, owner addr.Address, sp
 		t.Changes = append(t.Changes, c)
 	}
 	if t.Action == plugin.TableAlter {
-		t.Class = "in place"
+		t.Class = plan.ClassInPlace
 	}
 	p.out.Tables = append(p.out.Tables, t)
 	return nil

@@ -73,9 +73,15 @@ func (p *planning) stream(ctx context.Context, lake *Lake, s *model.Stream, tabl
 	}
 	p.specs[s.Addr] = spec
 	if p.wanted(s.Addr) {
-		if err := p.table(ctx, lake, s.Addr, spec, len(captured(info.Schema)), info.Key); err != nil {
+		if err := p.drift(ctx, lake, s, table, info.Schema, step); err != nil {
 			return err
 		}
+		spec = leaveOut(spec, p.tables[s.To][s.Target], table, info.Schema)
+		err := p.table(ctx, lake, s.Addr, spec, len(captured(info.Schema)), info.Key)
+		if err := retyped(step, s.Target, err); err != nil {
+			return err
+		}
+		p.classify(step.Changes)
 	}
 	return p.streamWork(ctx, lake, s, info, step)
 }
@@ -163,15 +169,13 @@ func (p *planning) describeSnapshot(info plugin.TableInfo, step *plan.Step) {
 // the hands of a run that holds the stream's lock, or was interrupted.
 func (p *planning) describeUnfinished(ctx context.Context, lake *Lake, s *model.Stream, log state.Log, step *plan.Step) error {
 	step.Pending = true
-	locks, err := lake.State.Locks(ctx)
+	holder, err := p.holder(ctx, lake, s)
 	if err != nil {
 		return err
 	}
-	for _, l := range locks {
-		if l.Name == s.AppID && lake.State.Holds(l.Holder) {
-			step.Detail = append(step.Detail, fmt.Sprintf("batch %d is in the hands of run %s (process %d on %s)", log.Newest, l.Holder.Run, l.Holder.PID, l.Holder.Host))
-			return nil
-		}
+	if holder != nil {
+		step.Detail = append(step.Detail, fmt.Sprintf("batch %d is in the hands of run %s (process %d on %s)", log.Newest, holder.Run, holder.PID, holder.Host))
+		return nil
 	}
 	step.Detail = append(step.Detail, fmt.Sprintf("batch %d was interrupted and is carried out again", log.Newest))
 	return nil

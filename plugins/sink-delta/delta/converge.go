@@ -62,21 +62,28 @@ func compare(snap *deltatable.Snapshot, spec plugin.TableSpec) difference {
 	return d
 }
 
-// fits refuses a table of another program, which shows none of the properties
-// that converge, when rows of the spec could not be written into it: it would
-// be changed first, and for nothing. A table of ours may have columns that the
-// source has changed since; what still fits is written, so its writes find out.
-func (s *session) fits(snap *deltatable.Snapshot, spec plugin.TableSpec) error {
-	properties := snap.Log().Properties()
-	for name := range properties {
+// ours reports whether the table shows one of the properties that converge: it
+// was written under this spec before.
+func ours(snap *deltatable.Snapshot, spec plugin.TableSpec) bool {
+	for name := range snap.Log().Properties() {
 		if slices.ContainsFunc(spec.Converge, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
-			return nil
+			return true
 		}
 	}
-	return s.failed(spec.Table, "taking over", snap.Fits(spec.Schema))
+	return false
 }
 
-// PlanTable compares a table with its spec.
+// fits refuses a table when rows of the spec could never be written into it.
+func (s *session) fits(snap *deltatable.Snapshot, spec plugin.TableSpec) error {
+	doing := "taking over"
+	if ours(snap, spec) {
+		doing = "writing"
+	}
+	return s.failed(spec.Table, doing, snap.Fits(spec.Schema))
+}
+
+// PlanTable compares a table with its spec, and finds out whether rows of the
+// spec can be written into it.
 func (s *session) PlanTable(ctx context.Context, spec plugin.TableSpec) (plugin.TablePlan, error) {
 	snap, err := s.snapshot(ctx, spec.Table, -1)
 	if err != nil {
@@ -167,8 +174,12 @@ func (s *session) alter(ctx context.Context, snap *deltatable.Snapshot, spec plu
 	if d.empty() {
 		return result, nil
 	}
-	if err := s.fits(snap, spec); err != nil {
-		return result, err
+	// A table of another program would be changed first, and for nothing. One of
+	// ours was planned on: what comes between is found by its writes.
+	if !ours(snap, spec) {
+		if err := s.fits(snap, spec); err != nil {
+			return result, err
+		}
 	}
 	version, changed, err := snap.Alter(ctx, d.changes)
 	if err != nil {

@@ -86,7 +86,7 @@ func describeTable(t plan.Table) string {
 	if t.Action == plugin.TableAlter {
 		text := strings.Join(t.Changes, ", ")
 		if t.Class != "" {
-			text += " (" + t.Class + ")"
+			text += " (" + string(t.Class) + ")"
 		}
 		return text
 	}
@@ -127,6 +127,11 @@ func (s *Streams) planStep(w io.Writer, step plan.Step, width int) {
 		sign, kind, lines = "!", "waits", []string{"for " + step.Blocked.String() + ", which cannot run"}
 	case step.Kind == plan.FullSnapshot || step.Kind == plan.Start || step.Kind == plan.Rebuild:
 		lines = append(lines, "because "+step.Reason)
+	}
+	for _, c := range step.Changes {
+		if !c.Refused { // a refused one is the error
+			lines = append(lines, c.String())
+		}
 	}
 	if !step.Accepted && step.NotAccepted != "" && sign != "!" {
 		lines = append(lines, "not accepted yet: "+step.NotAccepted)

@@ -1,0 +1,257 @@
+package planner
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/model"
+	"github.com/pipectl/pipectl/core/plan"
+	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/state"
+)
+
+// Codes of the changes of columns and keys.
+const (
+	codeColumnAdded    = "stream.column_added"
+	codeColumnReturns  = "stream.column_returns"
+	codeColumnRetyped  = "stream.column_retyped"
+	codeColumnWidened  = "stream.column_widened"
+	codeColumnLeftOut  = "stream.column_left_out"
+	codeColumnGone     = "stream.column_gone"
+	codeSilverKey      = "silver.key_changed"
+	anotherTarget      = "To load the table anew, give the stream, and what follows it, another target"
+	leftOutProperty    = "pipectl.left_out"
+	silverKeyProperty  = "pipectl.key"
+	retypedOtherwise   = " Another way is to leave the type as the table has it."
+	returnsOtherwise   = "Silver would hold NULL there, and nothing would tell. Leave the column out as before, or load the table anew: give the stream, and what follows it, another target."
+	goneAtSourceDetail = "It stays in the table: rows that are read from now on have NULL there, and so has silver once they change. `pipectl apply` takes note of it."
+)
+
+// The two properties are what a table itself knows of how it was filled, so
+// that neither a lost state nor a renamed block makes the planner forget it:
+// leftOutProperty stands on bronze and lists the columns that its rows, or some
+// of them, were read without; silverKeyProperty stands on silver and lists the
+// key that its rows were told apart by. Both are lists of names in JSON.
+
+// namesOf reads such a list; known is false when the table has none.
+func namesOf(have plugin.TableState, property string) (names []string, known bool) {
+	text, ok := have.Properties[property]
+	if !ok || json.Unmarshal([]byte(text), &names) != nil {
+		return nil, false
+	}
+	return names, true
+}
+
+// listOf writes it, in order and each name once.
+func listOf(names []string) string {
+	sorted := slices.Clone(names)
+	slices.Sort(sorted)
+	text, err := json.Marshal(slices.Compact(sorted))
+	if err != nil || sorted == nil {
+		return "[]"
+	}
+	return string(text)
+}
+
+func containsFold(names []string, name string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
+}
+
+func fieldFold(schema *arrow.Schema, name string) (arrow.Field, bool) {
+	for _, f := range schema.Fields() {
+		if strings.EqualFold(f.Name, name) {
+			return f, true
+		}
+	}
+	return arrow.Field{}, false
+}
+
+// leaveOut is bronze's spec with the columns that its rows are read without:
+// those that a rule drops, and those that the table has and the source lacks.
+func leaveOut(spec plugin.TableSpec, have plugin.TableState, table *model.Table, source *arrow.Schema) plugin.TableSpec {
+	var names []string
+	for _, r := range table.Columns {
+		if r.Drop {
+			names = append(names, r.Name)
+		}
+	}
+	if have.Exists {
+		for _, f := range capturedOfBronze(have.Schema) {
+			if _, read := fieldFold(source, f.Name); !read && !containsFold(names, f.Name) {
+				names = append(names, f.Name)
+			}
+		}
+	}
+	if _, known := namesOf(have, leftOutProperty); len(names) == 0 && !known {
+		return spec
+	}
+	return withProperty(spec, leftOutProperty, listOf(names))
+}
+
+func withProperty(spec plugin.TableSpec, name, value string) plugin.TableSpec {
+	properties := map[string]string{name: value}
+	for k, v := range spec.Properties {
+		properties[k] = v
+	}
+	spec.Properties = properties
+	return spec
+}
+
+// capturedOfBronze are the columns of a bronze table that come from the source.
+func capturedOfBronze(schema *arrow.Schema) []arrow.Field {
+	var out []arrow.Field
+	for _, f := range captured(schema) {
+		if f.Name != plugin.ColumnBatchID && f.Name != plugin.ColumnSnapshot && f.Name != plugin.ColumnChunk {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// columnChanges compares the columns that the source and the declaration give
+// with those that bronze has, and with what is known of its rows. A table
+// without rows has nothing that could be wrong.
+func columnChanges(have plugin.TableState, table *model.Table, source *arrow.Schema) []plan.Change {
+	if !have.Exists || have.Rows == 0 {
+		return nil
+	}
+	leftOut, _ := namesOf(have, leftOutProperty)
+	var out []plan.Change
+	add := func(code string, class plan.Class, column string, refused bool, format string, args ...any) {
+		out = append(out, plan.Change{Code: code, Class: class, Table: have.Table.Name, Column: column, Text: fmt.Sprintf(format, args...), Refused: refused})
+	}
+	for _, f := range captured(source) {
+		old, there := fieldFold(have.Schema, f.Name)
+		switch {
+		case containsFold(leftOut, f.Name):
+			add(codeColumnReturns, plan.ClassResnapshot, f.Name, true, "it was left out, so rows that are there lack it")
+		case !there:
+			add(codeColumnAdded, plan.ClassInPlace, f.Name, false, "it is new; rows that are there have NULL until they change")
+		case !arrow.TypeEqual(old.Type, f.Type):
+			add(codeColumnRetyped, plan.ClassResnapshot, f.Name, true, "it is %s there, and %s is read", old.Type, f.Type)
+		}
+	}
+	for _, f := range capturedOfBronze(have.Schema) {
+		if _, read := fieldFold(source, f.Name); read || containsFold(leftOut, f.Name) {
+			continue
+		}
+		if slices.ContainsFunc(table.Columns, func(r model.ColumnRule) bool { return r.Drop && strings.EqualFold(r.Name, f.Name) }) {
+			add(codeColumnLeftOut, plan.ClassDestructive, f.Name, false, "it is left out from now on: it stays with the values that it has, and is NULL in rows that change; it cannot be taken back in this table")
+		} else {
+			add(codeColumnGone, plan.ClassDestructive, f.Name, false, "the source no longer has it: it stays with the values that it has, and is NULL in rows that change")
+		}
+	}
+	return out
+}
+
+// drift notes the changes of the stream's columns in its step, and refuses
+// those that are known to be wrong for the rows that are there. A type is left to
+// the sink, which alone knows what it can widen.
+func (p *planning) drift(ctx context.Context, lake *Lake, s *model.Stream, table *model.Table, source *arrow.Schema, step *plan.Step) error {
+	step.Changes = columnChanges(p.tables[s.To][s.Target], table, source)
+	var list diag.List
+	var inHands bool
+	for i := range step.Changes {
+		c := &step.Changes[i]
+		switch c.Code {
+		case codeColumnReturns:
+			list = append(list, diag.Errorf(diag.KindSchemaChanged, c.Code, returnsOtherwise,
+				"Table %s holds rows that were read without the column %q (%s)", s.Target, c.Column, c.Class).At("target"))
+		case codeColumnGone:
+			step.Diagnostics = append(step.Diagnostics, s.Origin.Locate(s.Addr, diag.List{diag.Warningf(c.Code, goneAtSourceDetail,
+				"The source no longer has the column %q of %s (%s)", c.Column, s.Target, c.Class)})...)
+		case codeColumnAdded:
+			if !inHands {
+				holder, err := p.holder(ctx, lake, s)
+				if err != nil {
+					return err
+				}
+				inHands = holder != nil
+			}
+			if inHands {
+				c.Class = plan.ClassRestart
+			}
+		}
+	}
+	return list.Err()
+}
+
+// classify gives the table just planned the class of the worst of its changes.
+func (p *planning) classify(changes []plan.Change) {
+	t := &p.out.Tables[len(p.out.Tables)-1]
+	if class := plan.Worst(changes, t.Ref.Name); class != "" && t.Action == plugin.TableAlter {
+		t.Class = class
+	}
+}
+
+// holder is who works on the stream now, nil when nobody does.
+func (p *planning) holder(ctx context.Context, lake *Lake, s *model.Stream) (*state.Holder, error) {
+	locks, err := lake.State.Locks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range locks {
+		if l.Name == s.AppID && lake.State.Holds(l.Holder) {
+			return &l.Holder, nil
+		}
+	}
+	return nil, nil
+}
+
+// retyped says of types that differ what the sink said of them: err is its
+// refusal, nil when it takes them.
+func retyped(step *plan.Step, target string, err error) error {
+	var names []string
+	for i := range step.Changes {
+		c := &step.Changes[i]
+		if c.Code != codeColumnRetyped {
+			continue
+		}
+		if err == nil {
+			c.Code, c.Class, c.Refused = codeColumnWidened, plan.ClassInPlace, false
+			continue
+		}
+		names = append(names, fmt.Sprintf("%q (%s)", c.Column, c.Text))
+	}
+	if len(names) == 0 || !diag.Is(err, diag.KindSchemaChanged) {
+		return err
+	}
+	what := "column"
+	if len(names) > 1 {
+		what = "columns"
+	}
+	list := diag.FromError(err)
+	detail := anotherTarget + ": those tables are then built with the new type." + retypedOtherwise
+	if list[0].Detail != "" {
+		detail = list[0].Detail + retypedOtherwise
+	}
+	return diag.Errorf(diag.KindSchemaChanged, codeColumnRetyped, detail,
+		"Table %s cannot take the type of the %s %s (%s)", target, what, strings.Join(names, ", "), plan.ClassResnapshot).At("columns").Err()
+}
+
+// silverKey compares the key of a silver with the one that its rows were told
+// apart by, and returns the spec that remembers it. Rows that another key told
+// apart cannot be brought to a new one: some would be there twice, or lack.
+func silverKey(v *model.Silver, have plugin.TableState, spec plugin.TableSpec, key []string, step *plan.Step) (plugin.TableSpec, error) {
+	old, known := namesOf(have, silverKeyProperty)
+	same := len(old) == len(key) && !slices.ContainsFunc(key, func(k string) bool { return !containsFold(old, k) })
+	if known && same {
+		return withProperty(spec, silverKeyProperty, have.Properties[silverKeyProperty]), nil
+	}
+	if known && have.Rows != 0 {
+		step.Changes = append(step.Changes, plan.Change{
+			Code: codeSilverKey, Class: plan.ClassResnapshot, Table: v.Target, Refused: true,
+			Text: fmt.Sprintf("it was %s and is %s", strings.Join(old, ", "), strings.Join(key, ", ")),
+		})
+		return spec, diag.Errorf(diag.KindSchemaChanged, codeSilverKey,
+			"Its rows cannot be brought to another key. Give the silver another target: it is then built anew from bronze, and the source is not read. Or declare the old key: key = "+listOf(old)+".",
+			"The rows of %s were told apart by %s, and the key is now %s (%s)", v.Target, strings.Join(old, ", "), strings.Join(key, ", "), plan.ClassResnapshot).At("target").Err()
+	}
+	return withProperty(spec, silverKeyProperty, listOf(key)), nil
+}
