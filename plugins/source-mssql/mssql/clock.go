@@ -125,15 +125,31 @@ func (k *clocks) refresh(ctx context.Context, c *conn) (clock, error) {
 		return have, err
 	}
 	minutes, err := currentOffset(ctx, c)
-	if err != nil || minutes == have.offset {
+	if err != nil {
 		return have, err
 	}
+	have.offset = minutes
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.log.Warn("the server's clock moved", "old_minutes", k.clock.offset, "new_minutes", minutes)
-	k.clock.offset = minutes
-	k.warnFixed(minutes)
-	return k.clock, nil
+	if minutes != k.clock.offset {
+		k.log.Warn("the server's clock moved", "old_minutes", k.clock.offset, "new_minutes", minutes)
+		k.clock.offset = minutes
+		k.warnFixed(minutes)
+	}
+	return have, nil
+}
+
+// batchClock is the clock of a table's batch: the one by which Latest told the
+// time of its end, however often the batches of other tables have asked since.
+// A batch that this session did not begin has the session's.
+func (s *session) batchClock(ctx context.Context, c *conn, st *tableState) (clock, error) {
+	st.mu.Lock()
+	have := st.clock
+	st.mu.Unlock()
+	if have != nil {
+		return *have, nil
+	}
+	return s.clocks.get(ctx, c)
 }
 
 // warnFixed says once per offset that it is a guess; k.mu is held.

@@ -177,6 +177,30 @@ func TestAnOldServersClockIsAGuess(t *testing.T) {
 	})
 }
 
+// What another stream's batch learns of an old server's clock does not change
+// the one in hand: its end has a time, and its rows are read by the same clock.
+func TestABatchHasOneClock(t *testing.T) {
+	t.Parallel()
+	log := &recorder{}
+	own, db, clock := clockServer(t, mssqlsim.Options{Zone: "Eastern Standard Time", Version: mssqlsim.V2019}, utc("2026-11-01 03:00:00"))
+	commitsAt(t, db, clock, utc("2026-11-01 03:00:00"))
+	s := openWith(t, newPlugin(nil, log), own.DSN("shop"), nil)
+	tab, other := table(), table()
+	other.Address = "table.other"
+	from := start(t, s, tab, "earliest")
+	to := latest(t, s, tab, from)
+	commitsAt(t, db, clock, utc("2026-11-01 12:00:00"))
+	latest(t, s, other, from)
+	lines, _ := readRanges(t, s, tab, plan(t, s, tab, from, to))
+	equal(t, commitTimes(lines), []string{"2026-11-01T03:00:00.000000"})
+	if got, _ := to.Commit(); !got.Equal(utc("2026-11-01 03:00:00")) {
+		t.Errorf("end %v", got)
+	}
+	end := latest(t, s, tab, to)
+	lines, _ = readRanges(t, s, tab, plan(t, s, tab, to, end))
+	equal(t, commitTimes(lines), []string{"2026-11-01T12:00:00.000000"})
+}
+
 func TestACapturedTimeIsNeverShifted(t *testing.T) {
 	t.Parallel()
 	own, _, clock := clockServer(t, mssqlsim.Options{Zone: "E. South America Standard Time"}, utc("2026-07-01 12:00:00"))

@@ -82,7 +82,7 @@ func (b *batch) plan(ctx context.Context, c *conn) (plugin.BatchPlan, error) {
 	if b.shape, err = b.session.shape(b.state, b.instances, b.cfg); err != nil {
 		return plugin.BatchPlan{}, err
 	}
-	if b.clock, err = b.clocks.get(ctx, c); err != nil {
+	if b.clock, err = b.batchClock(ctx, c, b.state); err != nil {
 		return plugin.BatchPlan{}, err
 	}
 	if err := b.checkTimeLine(ctx, c); err != nil {

@@ -117,6 +117,7 @@ func (s *session) Latest(ctx context.Context, req plugin.LatestRequest) (plugin.
 		}
 	}
 	var out plugin.LatestResponse
+	st := s.state(req.Table.Address)
 	err = s.plan(ctx, "latest", func(c *conn) error {
 		newest, err := maxLSN(ctx, c)
 		if err != nil {
@@ -147,12 +148,16 @@ func (s *session) Latest(ctx context.Context, req plugin.LatestRequest) (plugin.
 				upper = l
 			}
 		}
-		if _, err := s.clocks.refresh(ctx, c); err != nil {
+		k, err := s.clocks.refresh(ctx, c)
+		if err != nil {
 			return err
 		}
-		if out.End, err = s.position(ctx, c, upper); err != nil {
+		if out.End, err = k.position(ctx, c, upper); err != nil {
 			return err
 		}
+		st.mu.Lock()
+		st.clock = &k
+		st.mu.Unlock()
 		out.Newest, err = s.timeOfNewest(ctx, c, newest, out.End)
 		return err
 	})

@@ -45,6 +45,8 @@ type tableState struct {
 	columns map[columnsKey]captured
 	shape   *shape
 	checked map[string]bool
+	// clock is that of the batch in hand; nil before the first.
+	clock *clock
 	// pending are warnings for the next batch that has ranges.
 	pending []string
 	// clockSaid are warnings about the clock that this table's facts have.
@@ -272,6 +274,11 @@ func (s *session) position(ctx context.Context, c *conn, l lsn.LSN) (plugin.Posi
 	if err != nil {
 		return plugin.Position{}, err
 	}
+	return k.position(ctx, c, l)
+}
+
+// position is an LSN with its commit time by this clock.
+func (k clock) position(ctx context.Context, c *conn, l lsn.LSN) (plugin.Position, error) {
 	micros, ok, err := k.time(ctx, c, l)
 	return plugin.Position{Text: l.String(), CommitMicros: micros, HasCommit: ok}, err
 }
