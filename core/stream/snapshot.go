@@ -48,7 +48,7 @@ func FindSnapshot(ctx context.Context, tables plugin.Tables, q SnapshotQuery) (p
 	if event != nil && event.Rows != nil && *event.Rows == 0 {
 		return event.Stamp, nil // of an empty table: it left no row to be found
 	}
-	if !q.Bronze.Exists {
+	if !q.Bronze.Exists || !q.changeLog() {
 		return plugin.Position{}, nil
 	}
 	if event != nil && q.Begun {
@@ -58,6 +58,17 @@ func FindSnapshot(ctx context.Context, tables plugin.Tables, q SnapshotQuery) (p
 		}
 	}
 	return q.scan(ctx, tables, "")
+}
+
+// changeLog reports whether the table has the columns of one: another program's,
+// that is yet to be taken over, holds no snapshot.
+func (q SnapshotQuery) changeLog() bool {
+	for _, name := range []string{plugin.ColumnCaptureInstance, plugin.ColumnStartLSN, plugin.ColumnOperation} {
+		if !q.Bronze.Schema.HasField(name) {
+			return false
+		}
+	}
+	return true
 }
 
 // ours reports whether rows of a snapshot are the stream's. Facts vouch for the
@@ -74,7 +85,10 @@ func (q SnapshotQuery) ours(stamp, instance string) bool {
 // position.
 func (q SnapshotQuery) scan(ctx context.Context, tables plugin.Tables, at string) (plugin.Position, error) {
 	has := func(column string) bool { return len(q.Bronze.Schema.FieldIndices(column)) > 0 }
-	columns := []string{plugin.ColumnCaptureInstance, plugin.ColumnStartLSN, plugin.ColumnOperation, plugin.ColumnCommitTS}
+	columns := []string{plugin.ColumnCaptureInstance, plugin.ColumnStartLSN, plugin.ColumnOperation}
+	if has(plugin.ColumnCommitTS) {
+		columns = append(columns, plugin.ColumnCommitTS)
+	}
 	terms := []plugin.Term{{Column: plugin.ColumnOperation, Op: plugin.OpEQ, Literals: []plugin.Literal{{Type: plugin.LiteralInt, Int: int64(plugin.OpSnapshot)}}}}
 	if has(plugin.ColumnSnapshot) {
 		columns = append(columns, plugin.ColumnSnapshot)
