@@ -130,6 +130,8 @@ func (x *execution) steps(ctx context.Context) (*graph.Graph[addr.Address], erro
 		x.results[step.Address] = r
 		r.Diagnostics = append(r.Diagnostics, step.Diagnostics...)
 		switch {
+		case x.Watch && step.Address.Kind == addr.Check: // no part of a watch
+			delete(x.results, step.Address)
 		case step.Diagnostics.HasErrors():
 			r.Status = Failed
 			x.ended(r)
@@ -137,8 +139,6 @@ func (x *execution) steps(ctx context.Context) (*graph.Graph[addr.Address], erro
 			r.Status = Refused
 			r.Diagnostics = append(r.Diagnostics, x.locate(step.Address, diag.List{refusal(step)})...)
 			x.ended(r)
-		case x.Watch && step.Address.Kind == addr.Check:
-			delete(x.results, step.Address)
 		case gone[step.Address] != nil && !x.follows(step): // what follows it is skipped below
 			r.Status = Failed
 			r.Diagnostics = append(r.Diagnostics, x.locate(step.Address, diag.FromError(gone[step.Address]))...)

@@ -86,12 +86,16 @@ func (w *workspace) statusRows(ctx context.Context, lakes map[addr.Address]*plan
 		if err != nil {
 			return nil, problems, err
 		}
+		locks, err := lake.State.Locks(ctx)
+		if err != nil {
+			return nil, problems, err
+		}
 		for j := range w.config.Streams {
 			s := &w.config.Streams[j]
 			if s.To != lake.Sink.Addr {
 				continue
 			}
-			row, err := w.streamRow(ctx, lake, s, control[s.Target], inspected[s.Addr])
+			row, err := w.streamRow(ctx, lake, s, control[s.Target], inspected[s.Addr], locks)
 			if err != nil {
 				return nil, problems, err
 			}
@@ -179,7 +183,7 @@ func (w *workspace) inspectAll(ctx context.Context, lakes map[addr.Address]*plan
 	return out, problems
 }
 
-func (w *workspace) streamRow(ctx context.Context, lake *planner.Lake, s *model.Stream, control ledger.ControlRow, seen inspection) (view.StatusRow, error) {
+func (w *workspace) streamRow(ctx context.Context, lake *planner.Lake, s *model.Stream, control ledger.ControlRow, seen inspection, locks []state.LockState) (view.StatusRow, error) {
 	row := view.StatusRow{Address: s.Addr.String(), Table: s.Target, Verdict: control.FinalizedUntil}
 	log, err := planner.NewestLog(ctx, lake.State.Stream(s.AppID))
 	if err != nil {
@@ -196,7 +200,12 @@ func (w *workspace) streamRow(ctx context.Context, lake *planner.Lake, s *model.
 		row.Commit = &commit
 	}
 	if log.Committed < log.Newest {
-		row.Note = fmt.Sprintf("batch %d is interrupted", log.Newest)
+		row.Note = fmt.Sprintf("batch %d was interrupted", log.Newest)
+		for _, l := range locks {
+			if h := l.Holder; l.Name == s.AppID && lake.State.Holds(h) {
+				row.Note = fmt.Sprintf("batch %d is in the hands of run %s (process %d on %s)", log.Newest, h.Run, h.PID, h.Host)
+			}
+		}
 	}
 	if !seen.known || !known {
 		return row, nil
