@@ -29,7 +29,9 @@ type slowSilvers struct {
 	silver plugin.Silver
 }
 
-func (s slowSilvers) Silver(context.Context, addr.Address) (plugin.Silver, error) { return s.silver, nil }
+func (s slowSilvers) Silver(context.Context, addr.Address) (plugin.Silver, error) {
+	return s.silver, nil
+}
 
 // Who lost the lock of a silver is told so, and by whom it was taken; that the
 // call was cancelled then is no reason.

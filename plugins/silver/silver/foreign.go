@@ -60,6 +60,9 @@ func changedByOthers(ctx context.Context, host plugin.Host, before, after plugin
 		return foreign, nil
 	}
 	commits, err := host.Tables.History(ctx, plugin.HistoryRequest{Table: before.Table, After: stored})
+	if diag.Is(err, diag.KindUnsupported) { // a sink without histories cannot tell
+		return foreign, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("looking for commits of others to %s: %w", name, err)
 	}
