@@ -261,3 +261,16 @@ func FuzzTypeFromProto(f *testing.F) {
 		}
 	})
 }
+
+// A version of 0 is a version; one that is not known is none.
+func TestAPositionKeepsWhatIsNotKnownApart(t *testing.T) {
+	t.Parallel()
+	for _, want := range []plugin.TargetPosition{
+		{},
+		{Applied: "0x9", RebuiltFrom: "0x2", Open: "0x8", Wave: new(int32(0)), Version: new(int64(0)), Foreign: new(int64(0))},
+	} {
+		if got := targetFromProto(targetToProto(want)); !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v became %+v", want, got)
+		}
+	}
+}
