@@ -2,8 +2,8 @@ package dsl
 
 import (
 	"fmt"
-	"path"
 	"slices"
+	"strings"
 
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/diag"
@@ -38,8 +38,8 @@ func (ev *evaluator) checkPlaces() {
 		if w.Beside {
 			continue // it stands where its stream's table does, which is looked at
 		}
-		for outer := path.Dir(w.Place); outer != path.Dir(outer); outer = path.Dir(outer) {
-			if other, taken := first[outer]; taken && w.Meets(other) == model.Inside {
+		for end := strings.LastIndexByte(w.Place, '/'); end > 0; end = strings.LastIndexByte(w.Place[:end], '/') {
+			if other, taken := first[w.Place[:end]]; taken && w.Meets(other) == model.Inside {
 				ev.conflict(w, other, nested(w, other))
 				break
 			}

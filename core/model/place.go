@@ -150,6 +150,9 @@ func lakePlace(root string) string {
 		}
 		at := path.Clean("/" + u.Path)
 		if u.Scheme == "file" {
+			if drive := strings.TrimPrefix(at, "/"); filepath.VolumeName(drive) != "" { // file:///C:/lake
+				return drive
+			}
 			return at
 		}
 		host := strings.ToLower(u.Host)

@@ -223,7 +223,7 @@ func TestValuesAreMaskedBeyondTheSchemas(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ value, text, want string }{
-		{"./kept/lake", "open " + here + "/lake/bronze: no such file", "open (sensitive)/bronze: no such file"},
+		{"./kept/lake", "open " + filepath.Join(here, "lake") + "/bronze: no such file", "open (sensitive)/bronze: no such file"},
 		{"./kept/lake/", "in kept/lake: x", "in (sensitive): x"},
 		{"./lake", "in ./lake and lake/bronze, not in lakes", "in (sensitive) and (sensitive)/bronze, not in lakes"},
 		{"s3://bucket-of-mine/deep/", "no bucket bucket-of-mine, key deep, /deep/x", "no bucket (sensitive), key deep, (sensitive)/x"},

@@ -86,9 +86,10 @@ func (m *mask) addPlace(value string) {
 	if u, err := url.Parse(value); err == nil && u.Scheme != "" && u.Host+u.Path != "" {
 		forms = append(forms, u.Host, u.Hostname(), strings.TrimSuffix(u.Path, "/"))
 	} else if strings.ContainsAny(value, `/\`) {
-		forms = append(forms, strings.TrimPrefix(filepath.ToSlash(filepath.Clean(value)), "../"))
+		cleaned := strings.TrimPrefix(filepath.ToSlash(filepath.Clean(value)), "../")
+		forms = append(forms, cleaned, filepath.FromSlash(cleaned))
 		if abs, err := filepath.Abs(value); err == nil {
-			forms = append(forms, abs)
+			forms = append(forms, abs, filepath.ToSlash(abs))
 		}
 	}
 	m.mu.Lock()

@@ -94,3 +94,15 @@ stream "elsewhere" {
   to     = sink.elsewhere
   target = "bronze.orders"
 }
+
+stream "cloud" {
+  table  = table.orders
+  to     = sink.cloud
+  target = "bronze.orders"
+}
+
+stream "cloud_deep" {
+  table  = table.orders
+  to     = sink.cloud
+  target = "bronze.orders.deep" # ERROR target.nested: The table of stream.cloud_deep lies inside that of stream.cloud: "bronze/orders/deep" in "bronze/orders" | Upkeep of the outer table, such as VACUUM, removes files in its folder that are not its own. Give one of them another target or path. The other one is in target_place.hcl line 101.
+}
