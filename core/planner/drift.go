@@ -30,6 +30,7 @@ const (
 	silverKeyProperty  = "pipectl.key"
 	retypedOtherwise   = " Another way is to leave the type as the table has it."
 	returnsOtherwise   = "Silver would hold NULL there, and nothing would tell. Leave the column out as before, or load the table anew: give the stream, and what follows it, another target."
+	addedDetail        = "That is what the source has, too, unless it filled the column for rows that it had (by a default, or before capture knew it): there silver differs, and a check names the rows. " + anotherTarget + "."
 	goneAtSourceDetail = "It stays in the table: rows that are read from now on have NULL there, and so has silver once they change. `pipectl apply` takes note of it."
 )
 
@@ -53,10 +54,28 @@ func listOf(names []string) string {
 	sorted := slices.Clone(names)
 	slices.Sort(sorted)
 	text, err := json.Marshal(slices.Compact(sorted))
-	if err != nil || sorted == nil {
+	if err != nil || len(sorted) == 0 {
 		return "[]"
 	}
 	return string(text)
+}
+
+// remembered are the words for what a table remembers, for people.
+var remembered = map[string]string{leftOutProperty: "left out: ", silverKeyProperty: "key: "}
+
+// remembers says what such a property of a spec holds, where a line of the
+// sink's is about one.
+func remembers(spec plugin.TableSpec, line string) (string, bool) {
+	for property, words := range remembered {
+		if strings.Contains(line, property) {
+			names, _ := namesOf(plugin.TableState{Properties: spec.Properties}, property)
+			if len(names) == 0 {
+				names = []string{"nothing"}
+			}
+			return words + strings.Join(names, ", "), true
+		}
+	}
+	return "", false
 }
 
 func containsFold(names []string, name string) bool {
@@ -130,11 +149,11 @@ func columnChanges(have plugin.TableState, table *model.Table, source *arrow.Sch
 		old, there := fieldFold(have.Schema, f.Name)
 		switch {
 		case containsFold(leftOut, f.Name):
-			add(codeColumnReturns, plan.ClassResnapshot, f.Name, true, "it was left out, so rows that are there lack it")
+			add(codeColumnReturns, plan.ClassResnapshot, f.Name, true, "left out before, so rows that are there lack it")
 		case !there:
-			add(codeColumnAdded, plan.ClassInPlace, f.Name, false, "it is new; rows that are there have NULL until they change")
+			add(codeColumnAdded, plan.ClassInPlace, f.Name, false, "new; rows that are there have NULL until they change")
 		case !arrow.TypeEqual(old.Type, f.Type):
-			add(codeColumnRetyped, plan.ClassResnapshot, f.Name, true, "it is %s there, and %s is read", old.Type, f.Type)
+			add(codeColumnRetyped, plan.ClassResnapshot, f.Name, true, "%s in the table, %s in the rows", old.Type, f.Type)
 		}
 	}
 	for _, f := range capturedOfBronze(have.Schema) {
@@ -142,9 +161,9 @@ func columnChanges(have plugin.TableState, table *model.Table, source *arrow.Sch
 			continue
 		}
 		if slices.ContainsFunc(table.Columns, func(r model.ColumnRule) bool { return r.Drop && strings.EqualFold(r.Name, f.Name) }) {
-			add(codeColumnLeftOut, plan.ClassDestructive, f.Name, false, "it is left out from now on: it stays with the values that it has, and is NULL in rows that change; it cannot be taken back in this table")
+			add(codeColumnLeftOut, plan.ClassDestructive, f.Name, false, "left out from now on; it stays with the values that it has, is NULL in rows that change, and cannot be taken back in this table")
 		} else {
-			add(codeColumnGone, plan.ClassDestructive, f.Name, false, "the source no longer has it: it stays with the values that it has, and is NULL in rows that change")
+			add(codeColumnGone, plan.ClassDestructive, f.Name, false, "the source no longer has it; it stays with the values that it has, and is NULL in rows that change")
 		}
 	}
 	return out
@@ -177,6 +196,8 @@ func (p *planning) drift(ctx context.Context, lake *Lake, s *model.Stream, table
 			if inHands {
 				c.Class = plan.ClassRestart
 			}
+			step.Diagnostics = append(step.Diagnostics, s.Origin.Locate(s.Addr, diag.List{diag.Warningf(c.Code, addedDetail,
+				"Rows that %s holds have NULL in the new column %q until they change (%s)", s.Target, c.Column, c.Class)})...)
 		}
 	}
 	return list.Err()
@@ -247,7 +268,7 @@ func silverKey(v *model.Silver, have plugin.TableState, spec plugin.TableSpec, k
 	if known && have.Rows != 0 {
 		step.Changes = append(step.Changes, plan.Change{
 			Code: codeSilverKey, Class: plan.ClassResnapshot, Table: v.Target, Refused: true,
-			Text: fmt.Sprintf("it was %s and is %s", strings.Join(old, ", "), strings.Join(key, ", ")),
+			Text: fmt.Sprintf("was %s, is %s", strings.Join(old, ", "), strings.Join(key, ", ")),
 		})
 		return spec, diag.Errorf(diag.KindSchemaChanged, codeSilverKey,
 			"Its rows cannot be brought to another key. Give the silver another target: it is then built anew from bronze, and the source is not read. Or declare the old key: key = "+listOf(old)+".",

@@ -107,6 +107,9 @@ func (p *planning) table(ctx context.Context, lake *Lake, owner addr.Address, sp
 		if takeOver != "" && strings.Contains(c, ownerProperty) {
 			c = takeOver
 		}
+		if text, ok := remembers(spec, c); ok {
+			c = text
+		}
 		t.Changes = append(t.Changes, c)
 	}
 	if t.Action == plugin.TableAlter {

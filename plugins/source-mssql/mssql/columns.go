@@ -17,12 +17,16 @@ type column struct {
 	sql  sqlType
 	// computed columns are NULL in every change row.
 	computed bool
+	// dropped columns are captured and no longer in the table.
+	dropped bool
 }
 
 // captured is an instance and its columns in capture order.
 type captured struct {
 	instance
 	columns []column
+	// later are the table's columns that came after all captured ones.
+	later []string
 }
 
 func (c captured) find(name string) (column, bool) {
@@ -54,7 +58,7 @@ func liveColumns(ctx context.Context, c *conn, t tsql.Table) ([]liveColumn, erro
 // capturedColumns reads the columns of one instance. An error of the server
 // and an empty answer mean that the instance is unknown or not granted.
 func capturedColumns(ctx context.Context, c *conn, ci instance, live []liveColumn) (captured, error) {
-	computed := map[int64]bool{}
+	computed, newest := map[int64]bool{}, int64(0)
 	for _, l := range live {
 		computed[l.id] = l.computed
 	}
@@ -67,8 +71,11 @@ func capturedColumns(ctx context.Context, c *conn, ci instance, live []liveColum
 	err := c.each(ctx, tsql.CapturedColumns(ci.name), func(r record) error {
 		length := int(r.integer("character_maximum_length"))
 		id := r.integer("column_id")
+		_, here := computed[id]
+		dropped := !here && len(live) > 0 // none can be seen: nothing is known
+		newest = max(newest, id)
 		list = append(list, ordered{column{
-			name: r.text("column_name"), id: id, computed: computed[id],
+			name: r.text("column_name"), id: id, computed: computed[id], dropped: dropped,
 			sql: sqlType{name: strings.ToLower(r.text("data_type")), length: length, precision: int(r.integer("numeric_precision")),
 				scale: int(r.integer("numeric_scale")), fraction: int(r.integer("datetime_precision"))},
 		}, r.integer("column_ordinal")})
@@ -86,6 +93,11 @@ func capturedColumns(ctx context.Context, c *conn, ci instance, live []liveColum
 	slices.SortStableFunc(list, func(a, b ordered) int { return int(a.ordinal - b.ordinal) })
 	for _, o := range list {
 		out.columns = append(out.columns, o.column)
+	}
+	for _, l := range live {
+		if l.id > newest && !l.computed {
+			out.later = append(out.later, l.name)
+		}
 	}
 	return out, nil
 }

@@ -45,6 +45,14 @@ const (
 	codeUnsupported     = "mssql.unsupported"
 	codeComputed        = "mssql.computed_columns"
 	codeRange           = "mssql.range"
+
+	codeSilent            = "mssql.capture_silent"
+	codeInstanceSwitched  = "mssql.capture_instance_switched"
+	codeInstanceDisabled  = "mssql.capture_instance_gone"
+	codeColumnDropped     = "mssql.column_dropped"
+	codeColumnNotCaptured = "mssql.column_not_captured"
+	codeKeyNotUnique      = "mssql.key_not_known_unique"
+	codeKeyPrecision      = "mssql.key_precision"
 )
 
 // Numbers of SQL Server errors (Microsoft: Database Engine events and errors).

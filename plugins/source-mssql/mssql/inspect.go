@@ -54,8 +54,11 @@ func (s *session) inspect(ctx context.Context, c *conn, req plugin.InspectReques
 	if err != nil {
 		return out, s.listingError(err)
 	}
-	for _, t := range req.Tables {
+	for i, t := range req.Tables {
 		info, err := s.inspectTable(ctx, c, t, list, req)
+		if i == 0 { // it is all of the database's: said once
+			info.Diagnostics = append(info.Diagnostics, silence(out.Newest, db)...)
+		}
 		if err != nil {
 			var d *diag.Err
 			if !asDiag(err, &d) {
@@ -119,6 +122,11 @@ func (s *session) inspectTable(ctx context.Context, c *conn, table plugin.Source
 	key, problems := s.inspectKey(instances, r, cfg, sh)
 	info.Key, info.Diagnostics = key, append(info.Diagnostics, problems...)
 	info.Schema = sh.arrow(nil)
+	changed, err := drift(ctx, c, instances, r, cfg, key, req.Since[table.Address])
+	if err != nil {
+		return info, err
+	}
+	info.Diagnostics = append(info.Diagnostics, changed...)
 	if !problems.HasErrors() {
 		if _, err := s.shape(st, instances, cfg); err != nil && !info.Diagnostics.HasErrors() {
 			return info, err

@@ -18,7 +18,7 @@ func Database() Query {
 	return query("database", "SELECT d.name, CONVERT(varchar(36), d.service_broker_guid) AS broker_guid,"+
 		" CONVERT(varchar(36), d.group_database_id) AS group_database_id, d.is_cdc_enabled,"+
 		" CONVERT(nvarchar(256), SERVERPROPERTY('ServerName')) AS server,"+
-		" CONVERT(varchar(128), SERVERPROPERTY('ProductVersion')) AS version, USER_NAME() AS login_user"+
+		" CONVERT(varchar(128), SERVERPROPERTY('ProductVersion')) AS version, USER_NAME() AS login_user, SYSUTCDATETIME() AS utc_now"+
 		" FROM sys.databases AS d WHERE d.database_id = DB_ID()")
 }
 
