@@ -19,6 +19,7 @@ import (
 	"github.com/pipectl/pipectl/core/planner"
 	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/core/plugin/host"
+	"github.com/pipectl/pipectl/core/schema"
 	"github.com/pipectl/pipectl/core/state"
 	"github.com/pipectl/pipectl/dsl"
 )
@@ -153,8 +154,8 @@ func (w *workspace) validate(ctx context.Context) error {
 		var found diag.List
 		if value.IsWhollyKnown() {
 			found = about(value)
-		} else {
-			found = settled(value, about)
+		} else if s, ok := schemaOf(ctx, p, role, typ, body); ok {
+			found = settled(s, value, about)
 		}
 		for i := range found {
 			found[i].Path = append(append(diag.Path{}, prefix...), found[i].Path...)
@@ -185,6 +186,21 @@ func (w *workspace) validate(ctx context.Context) error {
 	list = append(list, w.capabilities(ctx)...)
 	w.warnings = append(w.warnings, list.Warnings()...)
 	return list.Err()
+}
+
+// schemaOf is the schema of a component's body.
+func schemaOf(ctx context.Context, p *host.Plugin, role plugin.Role, typ string, body plugin.BodyKind) (schema.Body, bool) {
+	description, err := p.Describe(ctx)
+	if err != nil {
+		return schema.Body{}, false // the host has described every plugin that it started
+	}
+	for _, c := range description.Components {
+		if c.Role == role && c.Type == typ {
+			s, ok := map[plugin.BodyKind]schema.Body{plugin.BodyConnection: c.Connection, plugin.BodyObject: c.Object, plugin.BodyRead: c.Read}[body]
+			return s, ok
+		}
+	}
+	return schema.Body{}, false
 }
 
 // excerpt gives the line of a range; nil-safe for commands that fail early.
