@@ -66,9 +66,7 @@ func (x *execution) silver(ctx context.Context, a addr.Address, r *StepResult) (
 	if err != nil {
 		return err
 	}
-	for _, d := range result.Diagnostics {
-		x.warn(r)(d)
-	}
+	x.warnAnew(r, result.Diagnostics)
 	if previous := r.Silver; previous != nil { // a watch adds up
 		result.RowsRead += previous.RowsRead
 		result.Inserted += previous.Inserted
@@ -77,6 +75,24 @@ func (x *execution) silver(ctx context.Context, a addr.Address, r *StepResult) (
 	}
 	r.Silver = &result
 	return nil
+}
+
+// warnAnew tells the warnings of a call of silver, each once: not again at every
+// call of a watch, and one of the plan stands in the result no second time.
+func (x *execution) warnAnew(r *StepResult, list diag.List) {
+	for _, d := range list {
+		same := func(have diag.Diagnostic) bool { return have.Code == d.Code && have.Summary == d.Summary }
+		x.mu.Lock()
+		said := slices.ContainsFunc(r.Diagnostics, same)
+		if said && r.Silver == nil { // by the plan, which a run does not print
+			r.Diagnostics = slices.DeleteFunc(r.Diagnostics, same)
+			said = false
+		}
+		x.mu.Unlock()
+		if !said {
+			x.warn(r)(d)
+		}
+	}
 }
 
 // foreign reports whether a silver met rows under a name that is not known to
