@@ -53,7 +53,7 @@ func classify(err error) (kind diag.Kind, code, detail string) {
 	case errors.Is(err, deltalog.ErrCommitUnknown):
 		return diag.KindTransient, "delta.commit_unknown", "The answer to the commit was lost. The next try finds out whether it is there."
 	case errors.Is(err, deltatable.ErrReplaced):
-		return diag.KindStale, "delta.replaced", "Make a new plan: the table was dropped and made again."
+		return diag.KindStale, "delta.replaced", "Make a new plan: the table was dropped and made again, or put back."
 	case errors.Is(err, deltalog.ErrUnsupported), errors.Is(err, deltatable.ErrPartitioned):
 		return diag.KindUnsupported, "delta.unsupported", "Another program raised what the table demands. Use a newer pipectl that knows it, take it back with the program that raised it, or give the block another target."
 	case errors.Is(err, deltalog.ErrAppendOnly):

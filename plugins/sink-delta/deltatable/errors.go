@@ -12,7 +12,8 @@ var (
 	// DuplicateKeyError.
 	ErrDuplicateKey = errors.New("two rows of a merge have the same key")
 	// ErrReplaced says that the table at the path is another one than the write
-	// asked for: it was dropped and made again.
+	// asked for: it was dropped and made again, or put back to a version before
+	// the one that the write was planned on.
 	ErrReplaced = errors.New("the table was replaced by another one")
 	// ErrPartitioned says that a table has partition columns, which this
 	// package reads but does not write.

@@ -159,7 +159,7 @@ func (w *Write) check(ctx context.Context, s *Snapshot) error {
 		return nil
 	}
 	if *w.spec.BaseVersion > s.Version() {
-		return fmt.Errorf("the write was planned on version %d, the table is at %d", *w.spec.BaseVersion, s.Version())
+		return fmt.Errorf("%w: it is at version %d, the write was planned on version %d", ErrReplaced, s.Version(), *w.spec.BaseVersion)
 	}
 	if *w.spec.BaseVersion == s.Version() {
 		return nil

@@ -244,6 +244,11 @@ func TestTableReplaced(t *testing.T) {
 	if _, err := table.Begin(t.Context(), spec); !errors.Is(err, deltatable.ErrReplaced) {
 		t.Errorf("got %v", err)
 	}
+	spec = appendSpec(plain)
+	spec.BaseVersion = new(int64(1)) // the table is at 0
+	if _, err := table.Begin(t.Context(), spec); !errors.Is(err, deltatable.ErrReplaced) {
+		t.Errorf("a table that was put back: %v", err)
+	}
 }
 
 // TestMergeSchema: new columns in the same commit, at the end, NULL before;
