@@ -158,6 +158,7 @@ func (d *decoder) pluginAttribute(attr schema.Attribute, view bodyView, path dia
 		return null
 	case secret:
 		d.origin.Sensitive[key] = true
+		d.ev.config.Secrets = append(d.ev.config.Secrets, textsIn(v)...)
 	}
 	if secret || attr.Sensitive {
 		for _, f := range files {

@@ -203,7 +203,8 @@ func (ev *evaluator) finish() {
 	}
 	c.RequiredVersion = ev.files.requiredVersion
 	c.Variables = ev.outside
-	c.Secrets = sortedKeys(ev.report.all)
+	slices.Sort(c.Secrets)
+	c.Secrets = slices.Compact(c.Secrets)
 	c.Files = slices.Clone(ev.files.texts)
 	for _, path := range sortedKeys(ev.read) {
 		if !ev.secretFiles[path] {

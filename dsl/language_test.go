@@ -79,6 +79,30 @@ func TestExamplesEvaluate(t *testing.T) {
 	}
 }
 
+// What must be left out of output beyond the arguments that a schema calls
+// sensitive is known: the values of connections, not those of secrets, whose
+// host may be shown.
+func TestSensitiveValuesOfConnectionsAreKnown(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("../examples/quickstart.hcl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(string(raw), `root = "./lake"`, `root = "/data/${env("TENANT")}"`, 1)
+	env := map[string]string{"TENANT": "acme", "SHOP_MSSQL_URL": "sqlserver://sa:Secret1!@db?database=shop"}
+	files, list := dsl.Load(write(t, t.TempDir(), "a.hcl", text), dsl.Options{Environ: func(name string) (string, bool) { v, ok := env[name]; return v, ok }})
+	if files == nil {
+		t.Fatal(list.Err())
+	}
+	config, list := files.Evaluate(plugins())
+	if config == nil {
+		t.Fatal(list.Err())
+	}
+	if len(config.Secrets) != 1 || config.Secrets[0] != "/data/acme" || !config.Sinks[0].Origin.Sensitive["root"] {
+		t.Errorf("%q, %v", config.Secrets, config.Sinks[0].Origin.Sensitive)
+	}
+}
+
 func evaluate(tb testing.TB, path string) *model.Config {
 	tb.Helper()
 	files, list := dsl.Load(path, dsl.Options{Offline: true})

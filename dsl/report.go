@@ -26,13 +26,11 @@ type place struct {
 type report struct {
 	list diag.List
 	seen map[string]bool
-	// secrets are left out of messages; all holds those that are too short for
-	// that, too.
+	// secrets are left out of messages.
 	secrets []string
-	all     map[string]bool
 }
 
-func newReport() *report { return &report{seen: map[string]bool{}, all: map[string]bool{}} }
+func newReport() *report { return &report{seen: map[string]bool{}} }
 
 func (r *report) add(d diag.Diagnostic) {
 	d.Summary, d.Detail = r.redact(d.Summary), r.redact(d.Detail)
@@ -65,9 +63,6 @@ const shortestSecret = 4
 
 // secret makes every later message leave the text out.
 func (r *report) secret(text string) {
-	if text != "" {
-		r.all[text] = true
-	}
 	if len(text) >= shortestSecret && !slices.Contains(r.secrets, text) {
 		r.secrets = append(r.secrets, text)
 		// Longest first, so that a secret inside another does not uncover it.
@@ -111,12 +106,21 @@ func rangeOf(r hcl.Range) *diag.Range {
 
 // secretsOf makes every later message leave out the texts in v.
 func (r *report) secretsOf(v cty.Value) {
+	for _, text := range textsIn(v) {
+		r.secret(text)
+	}
+}
+
+// textsIn are the texts that are known anywhere in v.
+func textsIn(v cty.Value) []string {
+	var out []string
 	v, _ = v.UnmarkDeep()
 	// The callback never fails, so neither does the walk.
 	_ = cty.Walk(v, func(_ cty.Path, part cty.Value) (bool, error) {
-		if part.IsKnown() && !part.IsNull() && part.Type() == cty.String {
-			r.secret(part.AsString())
+		if part.IsKnown() && !part.IsNull() && part.Type() == cty.String && part.AsString() != "" {
+			out = append(out, part.AsString())
 		}
 		return true, nil
 	})
+	return out
 }

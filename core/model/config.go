@@ -38,8 +38,8 @@ type Config struct {
 	Files []File
 	// Variables are the values given from outside; sensitive ones are absent.
 	Variables map[string]cty.Value
-	// Secrets are the sensitive values that went into the configuration: what
-	// env() and sensitive variables gave, and what was made of them. They are
+	// Secrets are the sensitive values of connections in arguments that the
+	// plugin's schema does not call sensitive, such as a root from env(). They are
 	// here to be left out of whatever is printed, and are never written.
 	Secrets []string
 	// Origin is the place of the pipectl block.
