@@ -11,11 +11,16 @@ export CGO_ENABLED := 0
 # examples/plugins are modules of their own and have their own targets.
 PKGS := ./...
 
-.PHONY: build test race lint format generate examples demo interop bench check clean
+.PHONY: build cross test race lint format generate examples demo interop bench check clean
 
 build: ## the pipectl binary and each plugin as a file of its own
 	$(GO) build -o $(BIN)/ ./cmd/pipectl
 	$(GO) build -o $(BIN)/plugins/ ./plugins/source-mssql ./plugins/sink-delta ./plugins/silver ./plugins/reconcile
+
+CROSS ?= windows/amd64 darwin/arm64
+
+cross: ## other systems that pipectl is built for: everything compiles there, tests too, and is vetted
+	for system in $(CROSS); do GOOS=$${system%/*} GOARCH=$${system#*/} $(GO) vet $(PKGS) || exit 1; done
 
 demo: ## the main job, start to end, against the built-in SQL Server simulator
 	$(GO) build -o $(BIN)/ ./cmd/pipectl

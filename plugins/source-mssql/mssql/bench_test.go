@@ -27,7 +27,7 @@ func BenchmarkReadChanges(b *testing.B) {
 		{Name: "paid", Type: "bit"}, {Name: "ref", Type: "uniqueidentifier"}, {Name: "weight", Type: "float"}}}))
 	must(b, db.EnableTable("dbo.orders", mssqlsim.Capture{}))
 	for from := 0; from < total; from += 1000 {
-		commit(b, db, func(tx *mssqlsim.Tx) error {
+		commit(b, db, func(tx writer) error {
 			var errs []error
 			for id := from; id < from+1000; id++ {
 				errs = append(errs, tx.Insert("dbo.orders", id, int64(id)*7919, fmt.Sprintf("%d.%04d", id%10000, id%9999), "19.9900",

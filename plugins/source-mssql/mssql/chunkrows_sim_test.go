@@ -59,7 +59,7 @@ func TestChunksOfSoManyRows(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db := newDatabase(t)
+			db := wireDatabase(t)
 			tab := keyed(t, db, tc.columns, tc.rows)
 			s := open(t, db, nil)
 			chunks, sizes, lines := chunked(t, s, tab, tc.chunk)
@@ -77,10 +77,10 @@ func TestChunksOfSoManyRows(t *testing.T) {
 // A value is never split, and a value that many rows hold ends (report D-64).
 func TestChunksOnAKeyThatIsNotUnique(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	must(t, db.CreateTable(mssqlsim.Table{Name: "dbo.orders", Columns: []mssqlsim.Column{{Name: "n", Type: "int"}, {Name: "code", Type: "varchar(8)", Nullable: true}}}))
 	must(t, db.EnableTable("dbo.orders", mssqlsim.Capture{}))
-	commit(t, db, func(tx *mssqlsim.Tx) error {
+	commit(t, db, func(tx writer) error {
 		for i := range 12 {
 			if err := tx.Insert("dbo.orders", i, "same"); err != nil {
 				return err
@@ -110,7 +110,7 @@ func TestChunksOnAKeyThatIsNotUnique(t *testing.T) {
 // smallest it is in the first chunk too.
 func TestRowsInsertedAfterTheOpen(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	orders(t, db)
 	insert(t, db, 10, 20, 30)
 	s := open(t, db, nil)

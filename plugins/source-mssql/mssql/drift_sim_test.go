@@ -32,7 +32,7 @@ func warned(t *testing.T, r plugin.InspectResponse) []string {
 
 func TestColumnsThatCameAndWentAreTold(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	// note is captured by none on purpose, and is the last column.
 	must(t, db.CreateTable(mssqlsim.Table{Name: "dbo.orders", Key: []string{"id"}, Columns: []mssqlsim.Column{
 		{Name: "id", Type: "int"}, {Name: "amount", Type: "decimal(9,2)", Nullable: true}, {Name: "note", Type: "nvarchar(40)", Nullable: true}}}))
@@ -44,10 +44,10 @@ func TestColumnsThatCameAndWentAreTold(t *testing.T) {
 	}
 	equal(t, look(), nil)
 	must(t, db.AddColumn("dbo.orders", mssqlsim.Column{Name: "region", Type: "varchar(8)", Nullable: true}))
-	commit(t, db, func(tx *mssqlsim.Tx) error { return tx.Insert("dbo.orders", 1, "1", "a", "north") })
+	commit(t, db, func(tx writer) error { return tx.Insert("dbo.orders", 1, "1", "a", "north") })
 	equal(t, look(), []string{"mssql.column_not_captured object: No capture instance has the new column region"})
 	must(t, db.DropColumn("dbo.orders", "amount"))
-	commit(t, db, func(tx *mssqlsim.Tx) error { return tx.Insert("dbo.orders", 2, "a", "north") })
+	commit(t, db, func(tx writer) error { return tx.Insert("dbo.orders", 2, "a", "north") })
 	equal(t, look(), []string{
 		"mssql.column_dropped columns.amount: The table has no column amount any more, which dbo_orders still captures",
 		"mssql.column_not_captured object: No capture instance has the new column region"})
@@ -56,7 +56,7 @@ func TestColumnsThatCameAndWentAreTold(t *testing.T) {
 
 func TestANewerInstanceAndOneThatIsGoneAreTold(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	orders(t, db)
 	before := insert(t, db, 1)[0]
 	must(t, db.EnableTable("dbo.orders", mssqlsim.Capture{Name: "second"}))
@@ -85,7 +85,7 @@ func TestANewerInstanceAndOneThatIsGoneAreTold(t *testing.T) {
 // (Microsoft: datetime2, datetimeoffset: a scale of 7 is 100 ns).
 func TestDoubtsAboutKeys(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	columns := []mssqlsim.Column{{Name: "id", Type: "int"}, {Name: "line", Type: "int"}}
 	for _, typ := range []string{"datetime2(7)", "datetime2(6)", "datetimeoffset(7)", "datetimeoffset(3)", "time(7)", "datetime"} {
 		columns = append(columns, mssqlsim.Column{Name: strings.Trim(strings.ReplaceAll(typ, "(", "_"), ")"), Type: typ})

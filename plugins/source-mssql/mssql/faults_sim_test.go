@@ -33,7 +33,7 @@ func ownTable(t *testing.T, name string, n int) (*mssqlsim.Database, plugin.Sour
 	db := newDatabase(t)
 	must(t, db.CreateTable(mssqlsim.Table{Name: "dbo." + name, Key: []string{"id"}, Columns: []mssqlsim.Column{{Name: "id", Type: "int"}, {Name: "note", Type: "varchar(40)", Nullable: true}}}))
 	must(t, db.EnableTable("dbo."+name, mssqlsim.Capture{}))
-	commit(t, db, func(tx *mssqlsim.Tx) error {
+	commit(t, db, func(tx writer) error {
 		var errs []error
 		for id := 1; id <= n; id++ {
 			errs = append(errs, tx.Insert("dbo."+name, id, "row"))

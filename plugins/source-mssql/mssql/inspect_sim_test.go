@@ -63,10 +63,10 @@ func TestWhatInspectSays(t *testing.T) {
 
 func TestInspectIsAFixedNumberOfRoundTripsATable(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	var tables []plugin.SourceTable
 	log := &recorder{}
-	s := openWith(t, newPlugin(nil, log), server.DSN(db.Name()), nil)
+	s := openWith(t, newPlugin(nil, log), dsn(db), nil)
 	for i := range 6 {
 		name := fmt.Sprint("t", i)
 		must(t, db.CreateTable(mssqlsim.Table{Name: name, Key: []string{"id"}, Columns: []mssqlsim.Column{{Name: "id", Type: "int"}}}))
@@ -88,7 +88,7 @@ func TestInspectIsAFixedNumberOfRoundTripsATable(t *testing.T) {
 
 func TestInspectReportsPerTable(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	orders(t, db)
 	must(t, db.CreateTable(mssqlsim.Table{Name: "dbo.plain", Key: []string{"id"}, Columns: []mssqlsim.Column{{Name: "id", Type: "int"}}}))
 	must(t, db.CreateTable(mssqlsim.Table{Name: "dbo.heap", Columns: []mssqlsim.Column{{Name: "id", Type: "int"}}}))
@@ -242,7 +242,7 @@ func TestAGatingRole(t *testing.T) {
 // is another table's.
 func TestTheDefaultNameStaysATablesName(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	orders(t, db)
 	must(t, db.EnableTable("dbo.orders", mssqlsim.Capture{Name: "Second"}))
 	must(t, db.DropInstance("dbo_orders"))

@@ -142,7 +142,7 @@ func TestCleanupOfAnotherTableDoesNotMatter(t *testing.T) {
 	must(t, db.CreateTable(mssqlsim.Table{Name: "dbo.other", Key: []string{"id"}, Columns: []mssqlsim.Column{{Name: "id", Type: "int"}}}))
 	must(t, db.EnableTable("dbo.other", mssqlsim.Capture{}))
 	insert(t, db, 1)
-	last := commit(t, db, func(tx *mssqlsim.Tx) error { return tx.Insert("dbo.other", 1) })
+	last := commit(t, db, func(tx writer) error { return tx.Insert("dbo.other", 1) })
 	s := open(t, db, nil)
 	tab := table()
 	from := start(t, s, tab, "earliest")

@@ -118,7 +118,7 @@ func newDatabase(t testing.TB) *mssqlsim.Database {
 }
 
 // orders makes dbo.orders, captured as dbo_orders.
-func orders(t testing.TB, db *mssqlsim.Database) {
+func orders(t testing.TB, db database) {
 	t.Helper()
 	must(t, db.CreateTable(mssqlsim.Table{Name: "dbo.orders", Key: []string{"id"}, Columns: []mssqlsim.Column{
 		{Name: "id", Type: "int"}, {Name: "note", Type: "nvarchar(40)", Nullable: true}, {Name: "amount", Type: "decimal(9,2)", Nullable: true}}}))
@@ -126,22 +126,20 @@ func orders(t testing.TB, db *mssqlsim.Database) {
 }
 
 // commit is one transaction; it returns its LSN.
-func commit(t testing.TB, db *mssqlsim.Database, fn func(*mssqlsim.Tx) error) lsn.LSN {
+func commit(t testing.TB, db database, fn func(writer) error) lsn.LSN {
 	t.Helper()
 	now.Advance(time.Second)
-	l, err := db.Tx(ctx, fn)
+	l, err := write(db, fn)
 	must(t, err)
-	out, err := lsn.Parse(l.String())
-	must(t, err)
-	return out
+	return l
 }
 
 // insert commits one order per id.
-func insert(t testing.TB, db *mssqlsim.Database, ids ...int) []lsn.LSN {
+func insert(t testing.TB, db database, ids ...int) []lsn.LSN {
 	t.Helper()
 	var out []lsn.LSN
 	for _, id := range ids {
-		out = append(out, commit(t, db, func(tx *mssqlsim.Tx) error { return tx.Insert("dbo.orders", id, fmt.Sprint("order ", id), "1.50") }))
+		out = append(out, commit(t, db, func(tx writer) error { return tx.Insert("dbo.orders", id, fmt.Sprint("order ", id), "1.50") }))
 	}
 	return out
 }
@@ -164,9 +162,9 @@ func newPlugin(slept *[]time.Duration, log slog.Handler) *Plugin {
 }
 
 // open opens a session on a database as sa.
-func open(t testing.TB, db *mssqlsim.Database, args written) *session {
+func open(t testing.TB, db database, args written) *session {
 	t.Helper()
-	return openWith(t, newPlugin(nil, slog.DiscardHandler), server.DSN(db.Name()), args)
+	return openWith(t, newPlugin(nil, slog.DiscardHandler), dsn(db), args)
 }
 
 func openWith(t testing.TB, p *Plugin, dsn string, args written) *session {

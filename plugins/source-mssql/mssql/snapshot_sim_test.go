@@ -13,7 +13,7 @@ import (
 )
 
 // keyed makes and captures dbo.k with key columns and one row per key.
-func keyed(t *testing.T, db *mssqlsim.Database, columns []mssqlsim.Column, rows [][]any) plugin.SourceTable {
+func keyed(t *testing.T, db database, columns []mssqlsim.Column, rows [][]any) plugin.SourceTable {
 	t.Helper()
 	var key []string
 	for _, c := range columns {
@@ -22,7 +22,7 @@ func keyed(t *testing.T, db *mssqlsim.Database, columns []mssqlsim.Column, rows 
 	must(t, db.CreateTable(mssqlsim.Table{Name: "dbo.k", Key: key, Columns: append(slices.Clone(columns), mssqlsim.Column{Name: "note", Type: "varchar(10)", Nullable: true})}))
 	must(t, db.EnableTable("dbo.k", mssqlsim.Capture{}))
 	if len(rows) > 0 {
-		commit(t, db, func(tx *mssqlsim.Tx) error {
+		commit(t, db, func(tx writer) error {
 			var errs []error
 			for i, r := range rows {
 				errs = append(errs, tx.Insert("dbo.k", append(slices.Clone(r), fmt.Sprint("row ", i))...))
@@ -97,7 +97,7 @@ func TestAWholeSnapshotInParts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db := newDatabase(t)
+			db := wireDatabase(t)
 			tab := keyed(t, db, tc.columns, tc.rows)
 			s := open(t, db, nil)
 			info, sizes, lines := snapshot(t, s, tab, tc.parts, "")
@@ -120,7 +120,7 @@ func TestAWholeSnapshotInParts(t *testing.T) {
 
 func TestAPartOfOneLeadingValueReadsOnlyItsRows(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	tab := keyed(t, db, []mssqlsim.Column{{Name: "region", Type: "varchar(8)"}, {Name: "id", Type: "int"}}, [][]any{{"n", 1}, {"n", 4}, {"N", 5}, {"N", 6}, {"n", 7}, {"o", 1}})
 	s := open(t, db, nil)
 	info, err := s.OpenSnapshot(ctx, plugin.OpenSnapshotRequest{Table: tab})
@@ -187,7 +187,7 @@ func TestASnapshotOfADatabaseThatCaptureNeverWrote(t *testing.T) {
 
 func TestColumnsThatTheTableNoLongerHasReadNull(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	orders(t, db)
 	insert(t, db, 1)
 	s := open(t, db, nil)
@@ -196,17 +196,17 @@ func TestColumnsThatTheTableNoLongerHasReadNull(t *testing.T) {
 	equal(t, short(lines), []string{"0|1|NULL|1.50"})
 	// Another column of the same name is not the captured one.
 	must(t, db.AddColumn("dbo.orders", mssqlsim.Column{Name: "note", Type: "nvarchar(40)", Nullable: true}))
-	commit(t, db, func(tx *mssqlsim.Tx) error { return tx.Update("dbo.orders", map[string]any{"note": "new"}, 1) })
+	commit(t, db, func(tx writer) error { return tx.Update("dbo.orders", map[string]any{"note": "new"}, 1) })
 	_, _, lines = snapshot(t, s, table(), 1, "")
 	equal(t, short(lines), []string{"0|1|NULL|1.50"})
 }
 
 func TestSnapshotKeys(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	must(t, db.CreateTable(mssqlsim.Table{Name: "dbo.orders", Columns: []mssqlsim.Column{{Name: "Id", Type: "int", Nullable: true}, {Name: "flag", Type: "bit", Nullable: true}, {Name: "at", Type: "time(3)", Nullable: true}}}))
 	must(t, db.EnableTable("dbo.orders", mssqlsim.Capture{}))
-	commit(t, db, func(tx *mssqlsim.Tx) error {
+	commit(t, db, func(tx writer) error {
 		return errors.Join(tx.Insert("dbo.orders", nil, true, nil), tx.Insert("dbo.orders", 1, true, nil), tx.Insert("dbo.orders", 1, true, nil), tx.Insert("dbo.orders", 9, true, nil))
 	})
 	s := open(t, db, nil)
@@ -295,7 +295,7 @@ func TestAggregates(t *testing.T) {
 			must(t, err)
 			equal(t, lines, want)
 		}
-		commit(t, db, func(tx *mssqlsim.Tx) error {
+		commit(t, db, func(tx writer) error {
 			return errors.Join(tx.Insert("dbo.k", "1969-12-31", nil), tx.Insert("dbo.k", "1970-01-01", nil), tx.Insert("dbo.k", "1970-01-08", nil))
 		})
 		lines, _, _, err := read(s.Aggregate(ctx, plugin.AggregateRequest{Table: tab, Kind: plugin.AggregateBuckets, Width: 7}))

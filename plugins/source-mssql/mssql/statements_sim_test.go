@@ -9,7 +9,7 @@ import (
 
 func TestEveryStatementRuns(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	must(t, db.CreateTable(mssqlsim.Table{Name: "dbo.orders", Key: []string{"order_id"}, Columns: []mssqlsim.Column{
 		{Name: "order_id", Type: "int"}, {Name: "region", Type: "varchar(8)", Nullable: true}, {Name: "note", Type: "varchar(20)", Nullable: true}}}))
 	must(t, db.EnableTable("dbo.orders", mssqlsim.Capture{}))

@@ -17,11 +17,11 @@ import (
 
 func TestAStreamFromItsStartToItsEnd(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	orders(t, db)
 	tab := table()
 	first := insert(t, db, 1)[0]
-	second := commit(t, db, func(tx *mssqlsim.Tx) error {
+	second := commit(t, db, func(tx writer) error {
 		return errors.Join(
 			tx.Insert("dbo.orders", 2, nil, nil),
 			tx.Update("dbo.orders", map[string]any{"note": "changed"}, 2),
@@ -78,7 +78,7 @@ func plusOne(t *testing.T, text string) string {
 
 func TestStartingPositions(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	orders(t, db)
 	ids := insert(t, db, 1, 2, 3)
 	s := open(t, db, nil)
@@ -119,11 +119,11 @@ func TestStartingPositions(t *testing.T) {
 
 func TestAnIdlePollIsOneQuery(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	orders(t, db)
 	insert(t, db, 1)
 	log := &recorder{}
-	s := openWith(t, newPlugin(nil, log), server.DSN(db.Name()), nil)
+	s := openWith(t, newPlugin(nil, log), dsn(db), nil)
 	tab := table()
 	end := latest(t, s, tab, start(t, s, tab, "earliest"))
 	for range 3 {
@@ -147,11 +147,11 @@ func TestAnIdlePollIsOneQuery(t *testing.T) {
 
 func TestTheQueryBudgetOfARange(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	orders(t, db)
 	insert(t, db, 1)
 	log := &recorder{}
-	s := openWith(t, newPlugin(nil, log), server.DSN(db.Name()), nil)
+	s := openWith(t, newPlugin(nil, log), dsn(db), nil)
 	tab := table()
 	from := start(t, s, tab, "earliest")
 	b := plan(t, s, tab, from, latest(t, s, tab, from))
@@ -161,11 +161,11 @@ func TestTheQueryBudgetOfARange(t *testing.T) {
 
 func TestCommitsPerBatchAreBounded(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	orders(t, db)
 	before := insert(t, db, 1000)[0]
 	for i := range 10 {
-		commit(t, db, func(tx *mssqlsim.Tx) error {
+		commit(t, db, func(tx writer) error {
 			return errors.Join(tx.Insert("dbo.orders", 3*i, "a", "1"), tx.Insert("dbo.orders", 3*i+1, "b", "1"), tx.Insert("dbo.orders", 3*i+2, "c", "1"))
 		})
 	}
@@ -190,7 +190,7 @@ func TestCommitsPerBatchAreBounded(t *testing.T) {
 
 func TestARunHasATarget(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	orders(t, db)
 	insert(t, db, 1, 2)
 	s := open(t, db, nil)
@@ -232,7 +232,7 @@ func TestABatchOfIdleEntriesHasNoRowsAndMovesOn(t *testing.T) {
 
 func TestAReplayReadsTheSame(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	orders(t, db)
 	insert(t, db, 1, 2, 3)
 	s := open(t, db, nil)
@@ -252,10 +252,10 @@ func TestAReplayReadsTheSame(t *testing.T) {
 
 func TestALargeBatchIsSplitByRows(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	orders(t, db)
 	ids := insert(t, db, 1, 2, 3, 4, 5, 6, 7, 8)
-	commit(t, db, func(tx *mssqlsim.Tx) error {
+	commit(t, db, func(tx writer) error {
 		var errs []error
 		for id := 100; id < 108; id++ {
 			errs = append(errs, tx.Insert("dbo.orders", id, nil, nil))
@@ -264,7 +264,7 @@ func TestALargeBatchIsSplitByRows(t *testing.T) {
 	})
 	p := newPlugin(nil, slog.DiscardHandler)
 	p.minRangeRows = 1
-	s := openWith(t, p, server.DSN(db.Name()), nil)
+	s := openWith(t, p, dsn(db), nil)
 	tab := table(nil, written{"partitions": cty.NumberIntVal(2)})
 	from := start(t, s, tab, "earliest")
 	b := plan(t, s, tab, from, latest(t, s, tab, from))
@@ -276,7 +276,7 @@ func TestALargeBatchIsSplitByRows(t *testing.T) {
 		t.Errorf("ranges of %d and %d rows", ends[0].Rows, ends[1].Rows)
 	}
 	log := &recorder{}
-	s = openWith(t, newPlugin(nil, log), server.DSN(db.Name()), nil)
+	s = openWith(t, newPlugin(nil, log), dsn(db), nil)
 	one := table(nil, written{"partitions": cty.NumberIntVal(1)})
 	to := latest(t, s, one, from)
 	if got := strings.Join(log.during(func() { plan(t, s, one, from, to) }), ", "); strings.Contains(got, "split") {
@@ -286,10 +286,10 @@ func TestALargeBatchIsSplitByRows(t *testing.T) {
 
 func TestBatchesAreBoundedByRowsAndBytes(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	must(t, db.CreateTable(mssqlsim.Table{Name: "dbo.blobs", Key: []string{"id"}, Columns: []mssqlsim.Column{{Name: "id", Type: "int"}, {Name: "data", Type: "varbinary(max)", Nullable: true}}}))
 	must(t, db.EnableTable("dbo.blobs", mssqlsim.Capture{}))
-	commit(t, db, func(tx *mssqlsim.Tx) error {
+	commit(t, db, func(tx writer) error {
 		var errs []error
 		for id, size := range []int{2 << 20, 1 << 19, 1 << 19, 9 << 20, 10, 10} {
 			errs = append(errs, tx.Insert("dbo.blobs", id, make([]byte, size)))
@@ -325,7 +325,7 @@ func TestBatchesAreBoundedByRowsAndBytes(t *testing.T) {
 
 func TestWithoutCommandID(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	orders(t, db)
 	insert(t, db, 1)
 	s := open(t, db, nil)
@@ -340,7 +340,7 @@ func TestWithoutCommandID(t *testing.T) {
 
 func TestAReadProjects(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	orders(t, db)
 	insert(t, db, 1)
 	s := open(t, db, nil)
@@ -356,7 +356,7 @@ func TestAReadProjects(t *testing.T) {
 
 func TestColumnRules(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	orders(t, db)
 	insert(t, db, 7)
 	s := open(t, db, nil)

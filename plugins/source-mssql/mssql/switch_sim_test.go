@@ -33,7 +33,7 @@ func instancesOf(lines []string) []string {
 
 func TestAStreamGoesOnInTheNewerInstance(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	orders(t, db)
 	insert(t, db, 1)
 	s := open(t, db, nil)
@@ -86,7 +86,7 @@ func TestAStreamGoesOnInTheNewerInstance(t *testing.T) {
 
 func TestANewerInstanceWithANewColumnStopsTheBatchThatReachesIt(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	orders(t, db)
 	insert(t, db, 1)
 	s := open(t, db, nil)
@@ -94,7 +94,7 @@ func TestANewerInstanceWithANewColumnStopsTheBatchThatReachesIt(t *testing.T) {
 	_, _, at := readOn(t, s, tab, start(t, s, tab, "earliest"))
 	must(t, db.AddColumn("dbo.orders", mssqlsim.Column{Name: "region", Type: "varchar(8)", Nullable: true}))
 	must(t, db.EnableTable("dbo.orders", mssqlsim.Capture{Name: "dbo_orders_v2"}))
-	commit(t, db, func(tx *mssqlsim.Tx) error { return tx.Insert("dbo.orders", 2, "two", "2", "north") })
+	commit(t, db, func(tx writer) error { return tx.Insert("dbo.orders", 2, "two", "2", "north") })
 	to := latest(t, s, tab, at)
 	wantDiag(t, planError(s, tab, at, to), diag.KindSchemaChanged, codeSchemaChanged, "dbo_orders_v2", "region varchar(8)", "Start again")
 	again := open(t, db, nil)
@@ -113,7 +113,7 @@ func TestANewerInstanceWithANewColumnStopsTheBatchThatReachesIt(t *testing.T) {
 
 func TestDDLInABatch(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	orders(t, db)
 	insert(t, db, 1)
 	s := open(t, db, nil)
@@ -121,7 +121,7 @@ func TestDDLInABatch(t *testing.T) {
 	_, _, at := readOn(t, s, tab, start(t, s, tab, "earliest"))
 	must(t, db.AddColumn("dbo.orders", mssqlsim.Column{Name: "region", Type: "varchar(8)", Nullable: true}))
 	must(t, db.DropColumn("dbo.orders", "amount"))
-	commit(t, db, func(tx *mssqlsim.Tx) error { return tx.Insert("dbo.orders", 2, "two", "north") })
+	commit(t, db, func(tx writer) error { return tx.Insert("dbo.orders", 2, "two", "north") })
 	strict := table(nil, written{"schema_change_policy": str("fail")})
 	wantDiag(t, planError(open(t, db, nil), strict, at, latest(t, s, tab, at)), diag.KindSchemaChanged, codeSchemaChanged, "ADD region", "classify")
 	lines, b, to := readOn(t, s, tab, at)
@@ -130,7 +130,7 @@ func TestDDLInABatch(t *testing.T) {
 		t.Errorf("events %+v", b.Events)
 	}
 	// A command exactly at the start belongs to the batch before (report E-73).
-	insert3 := commit(t, db, func(tx *mssqlsim.Tx) error { return tx.Insert("dbo.orders", 3, "three", "north") })
+	insert3 := commit(t, db, func(tx writer) error { return tx.Insert("dbo.orders", 3, "three", "north") })
 	for name, tc := range map[string]struct {
 		from string
 		want int
@@ -159,14 +159,14 @@ func TestATypeThatStillFitsIsAnEventAndOneThatDoesNotStopsTheBatch(t *testing.T)
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db := newDatabase(t)
+			db := wireDatabase(t)
 			orders(t, db)
-			commit(t, db, func(tx *mssqlsim.Tx) error { return tx.Insert("dbo.orders", 1, "7", "1.25") })
+			commit(t, db, func(tx writer) error { return tx.Insert("dbo.orders", 1, "7", "1.25") })
 			s := open(t, db, nil)
 			tab := table()
 			_, _, at := readOn(t, s, tab, start(t, s, tab, "earliest"))
 			must(t, db.AlterColumn("dbo.orders", tc.column))
-			commit(t, db, func(tx *mssqlsim.Tx) error { return tx.Insert("dbo.orders", 2, "8", "2.25") })
+			commit(t, db, func(tx writer) error { return tx.Insert("dbo.orders", 2, "8", "2.25") })
 			to := latest(t, s, tab, at)
 			if tc.fits {
 				b := plan(t, s, tab, at, to)
@@ -187,7 +187,7 @@ func TestATypeThatStillFitsIsAnEventAndOneThatDoesNotStopsTheBatch(t *testing.T)
 
 func TestAChangeOfATypeThatTwoInstancesSawIsOneEvent(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	orders(t, db)
 	must(t, db.EnableTable("dbo.orders", mssqlsim.Capture{Name: "dbo_orders_v2"}))
 	insert(t, db, 1)
@@ -204,7 +204,7 @@ func TestAChangeOfATypeThatTwoInstancesSawIsOneEvent(t *testing.T) {
 
 func TestADisabledInstanceIsToldFromADeniedOne(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	orders(t, db)
 	insert(t, db, 1)
 	s := open(t, db, nil)
@@ -237,7 +237,7 @@ func TestCleanupThatMovedTheNewerInstancesStart(t *testing.T) {
 
 func TestSkippingToANewerInstanceStillChecksIt(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	orders(t, db)
 	insert(t, db, 1)
 	s := open(t, db, nil)
@@ -247,7 +247,7 @@ func TestSkippingToANewerInstanceStillChecksIt(t *testing.T) {
 	must(t, db.AddColumn("dbo.orders", mssqlsim.Column{Name: "region", Type: "varchar(8)", Nullable: true}))
 	must(t, db.EnableTable("dbo.orders", mssqlsim.Capture{Name: "dbo_orders_v2"}))
 	must(t, db.DropInstance("dbo_orders"))
-	commit(t, db, func(tx *mssqlsim.Tx) error { return tx.Insert("dbo.orders", 3, "three", "3", "north") })
+	commit(t, db, func(tx writer) error { return tx.Insert("dbo.orders", 3, "three", "3", "north") })
 	to := latest(t, s, tab, at)
 	_, err := s.PlanBatch(ctx, plugin.PlanBatchRequest{Table: tab, Start: at, End: to, SkipLost: true})
 	wantDiag(t, err, diag.KindSchemaChanged, codeSchemaChanged, "region")

@@ -44,10 +44,10 @@ func TestEveryTypeReadsBackExactly(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%d %s", i, tc.typ), func(t *testing.T) {
 			t.Parallel()
-			db := newDatabase(t)
+			db := wireDatabase(t)
 			must(t, db.CreateTable(mssqlsim.Table{Name: "dbo.v", Key: []string{"id"}, Columns: []mssqlsim.Column{{Name: "id", Type: "int"}, {Name: "v", Type: tc.typ, Nullable: true}}}))
 			must(t, db.EnableTable("dbo.v", mssqlsim.Capture{}))
-			commit(t, db, func(tx *mssqlsim.Tx) error {
+			commit(t, db, func(tx writer) error {
 				return errors.Join(tx.Insert("dbo.v", 1, tc.value), tx.Insert("dbo.v", 2, nil))
 			})
 			s := open(t, db, nil)
@@ -67,7 +67,7 @@ func TestEveryTypeReadsBackExactly(t *testing.T) {
 
 func TestATypeThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	must(t, db.CreateTable(mssqlsim.Table{Name: "dbo.v", Key: []string{"id"}, Columns: []mssqlsim.Column{{Name: "id", Type: "int"}, {Name: "what", Type: "sql_variant", Nullable: true}}}))
 	must(t, db.EnableTable("dbo.v", mssqlsim.Capture{}))
 	s := open(t, db, nil)
@@ -91,13 +91,13 @@ func TestATypeThatCannotBeRead(t *testing.T) {
 // <capture_instance>_CT; report F-92, F-94).
 func TestImagesThatCDCDoesNotStore(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	must(t, db.CreateTable(mssqlsim.Table{Name: "dbo.v", Key: []string{"id"}, Columns: []mssqlsim.Column{
 		{Name: "id", Type: "int"}, {Name: "n", Type: "int"}, {Name: "big", Type: "nvarchar(max)", Nullable: true}, {Name: "old", Type: "text", Nullable: true}}}))
 	must(t, db.EnableTable("dbo.v", mssqlsim.Capture{}))
-	commit(t, db, func(tx *mssqlsim.Tx) error { return tx.Insert("dbo.v", 1, 1, "big", "old") })
-	commit(t, db, func(tx *mssqlsim.Tx) error { return tx.Update("dbo.v", map[string]any{"n": 2}, 1) })
-	commit(t, db, func(tx *mssqlsim.Tx) error { return tx.Delete("dbo.v", 1) })
+	commit(t, db, func(tx writer) error { return tx.Insert("dbo.v", 1, 1, "big", "old") })
+	commit(t, db, func(tx writer) error { return tx.Update("dbo.v", map[string]any{"n": 2}, 1) })
+	commit(t, db, func(tx writer) error { return tx.Delete("dbo.v", 1) })
 	s := open(t, db, nil)
 	tab := table(written{"object": str("dbo.v")})
 	from := start(t, s, tab, "earliest")
@@ -108,10 +108,10 @@ func TestImagesThatCDCDoesNotStore(t *testing.T) {
 // Names with brackets, dots and dollars (report H-122).
 func TestNamesThatNeedQuotes(t *testing.T) {
 	t.Parallel()
-	db := newDatabase(t)
+	db := wireDatabase(t)
 	must(t, db.CreateTable(mssqlsim.Table{Name: "dbo.a$b c", Key: []string{"the id"}, Columns: []mssqlsim.Column{{Name: "the id", Type: "int"}, {Name: "x]y", Type: "int"}, {Name: "a.b'c", Type: "int"}, {Name: "$", Type: "int"}}}))
 	must(t, db.EnableTable("dbo.a$b c", mssqlsim.Capture{Name: "dbo_Café $1"}))
-	commit(t, db, func(tx *mssqlsim.Tx) error { return tx.Insert("dbo.a$b c", 1, 2, 3, 4) })
+	commit(t, db, func(tx writer) error { return tx.Insert("dbo.a$b c", 1, 2, 3, 4) })
 	s := open(t, db, nil)
 	for _, args := range []written{{"object": str("[dbo].[a$b c]")}, {"capture_instance": str("DBO_CAFÉ $1")}} {
 		tab := table(args)
