@@ -76,7 +76,9 @@ const (
 	TableAlter  TableAction = "alter"
 )
 
-// TablePlan is the difference between a table and its spec.
+// TablePlan is the difference between a table and its spec. A table that could
+// not hold rows of the spec, because a column has another type that it cannot be
+// widened to, has none: planning fails with kind schema_changed.
 type TablePlan struct {
 	Action TableAction
 	// Changes are lines for people: `add column note string`.

@@ -183,6 +183,9 @@ func (x *tablesTest) converge(t *testing.T) {
 	}
 	// A column of another type is refused or left alone, and never retyped.
 	retyped := plugin.TableSpec{Table: ref, Schema: schemaOf(integer("k"))}
+	if plan, err := x.tables.PlanTable(t.Context(), retyped); !diag.Is(err, diag.KindSchemaChanged) {
+		t.Errorf("planning rows of a type that the table cannot hold answers %+v, %v, not kind schema_changed", plan, err)
+	}
 	if res, err := x.tables.ApplyTable(t.Context(), plugin.ApplyTableRequest{Spec: retyped}); err == nil && res.Action != plugin.TableNone || err != nil && !diag.Is(err, diag.KindSchemaChanged) {
 		t.Errorf("another type answers %+v, %v", res, err)
 	}
