@@ -18,20 +18,27 @@ import (
 
 // Codes of the changes of columns and keys.
 const (
-	codeColumnAdded    = "stream.column_added"
-	codeColumnReturns  = "stream.column_returns"
-	codeColumnRetyped  = "stream.column_retyped"
-	codeColumnWidened  = "stream.column_widened"
-	codeColumnLeftOut  = "stream.column_left_out"
-	codeColumnGone     = "stream.column_gone"
-	codeSilverKey      = "silver.key_changed"
-	anotherTarget      = "To load the table anew, give the stream, and what follows it, another target"
-	leftOutProperty    = "pipectl.left_out"
-	silverKeyProperty  = "pipectl.key"
-	retypedOtherwise   = " Another way is to leave the type as the table has it."
-	returnsOtherwise   = "Silver would hold NULL there, and nothing would tell. Leave the column out as before, or load the table anew: give the stream, and what follows it, another target."
-	addedDetail        = "That is what the source has, too, unless it filled the column for rows that it had (by a default, or before capture knew it): there silver differs, and a check names the rows. " + anotherTarget + "."
-	goneAtSourceDetail = "It stays in the table: rows that are read from now on have NULL there, and so has silver once they change. `pipectl apply` takes note of it."
+	codeColumnAdded   = "stream.column_added"
+	codeColumnReturns = "stream.column_returns"
+	codeColumnRetyped = "stream.column_retyped"
+	codeColumnWidened = "stream.column_widened"
+	codeColumnLeftOut = "stream.column_left_out"
+	codeColumnGone    = "stream.column_gone"
+	codeSilverKey     = "silver.key_changed"
+)
+
+// What to do about them.
+const (
+	anotherTarget    = "To load the table anew, give the stream, and what follows it, another target"
+	returnsOtherwise = "Silver would hold NULL there, and nothing would tell. Leave the column out as before. " + anotherTarget + "."
+	retypedOtherwise = " Another way is to leave the type as the table has it."
+	addedDetail      = "That is what the source has, too, unless it filled the column for rows that it had (by a default, or before capture knew it): there silver differs, and a check names the rows. " + anotherTarget + "."
+	goneDetail       = "It stays in the table: rows that are read from now on have NULL there, and so has silver once they change. `pipectl apply` takes note of it."
+)
+
+const (
+	leftOutProperty   = "pipectl.left_out"
+	silverKeyProperty = "pipectl.key"
 )
 
 // The two properties are what a table itself knows of how it was filled, so
@@ -134,13 +141,14 @@ func capturedOfBronze(schema *arrow.Schema) []arrow.Field {
 }
 
 // columnChanges compares the columns that the source and the declaration give
-// with those that bronze has, and with what is known of its rows. A table
-// without rows has nothing that could be wrong.
+// with those that bronze has, and with what is known of its rows. Of a table
+// without rows only the types matter.
 func columnChanges(have plugin.TableState, table *model.Table, source *arrow.Schema) []plan.Change {
-	if !have.Exists || have.Rows == 0 {
+	if !have.Exists {
 		return nil
 	}
 	leftOut, _ := namesOf(have, leftOutProperty)
+	empty := have.Rows == 0
 	var out []plan.Change
 	add := func(code string, class plan.Class, column string, refused bool, format string, args ...any) {
 		out = append(out, plan.Change{Code: code, Class: class, Table: have.Table.Name, Column: column, Text: fmt.Sprintf(format, args...), Refused: refused})
@@ -148,7 +156,8 @@ func columnChanges(have plugin.TableState, table *model.Table, source *arrow.Sch
 	for _, f := range captured(source) {
 		old, there := fieldFold(have.Schema, f.Name)
 		switch {
-		case containsFold(leftOut, f.Name):
+		case empty && (!there || arrow.TypeEqual(old.Type, f.Type)):
+		case !empty && containsFold(leftOut, f.Name):
 			add(codeColumnReturns, plan.ClassResnapshot, f.Name, true, "left out before, so rows that are there lack it")
 		case !there:
 			add(codeColumnAdded, plan.ClassInPlace, f.Name, false, "new; rows that are there have NULL until they change")
@@ -157,7 +166,7 @@ func columnChanges(have plugin.TableState, table *model.Table, source *arrow.Sch
 		}
 	}
 	for _, f := range capturedOfBronze(have.Schema) {
-		if _, read := fieldFold(source, f.Name); read || containsFold(leftOut, f.Name) {
+		if _, read := fieldFold(source, f.Name); read || empty || containsFold(leftOut, f.Name) {
 			continue
 		}
 		if slices.ContainsFunc(table.Columns, func(r model.ColumnRule) bool { return r.Drop && strings.EqualFold(r.Name, f.Name) }) {
@@ -183,7 +192,7 @@ func (p *planning) drift(ctx context.Context, lake *Lake, s *model.Stream, table
 			list = append(list, diag.Errorf(diag.KindSchemaChanged, c.Code, returnsOtherwise,
 				"Table %s holds rows that were read without the column %q (%s)", s.Target, c.Column, c.Class).At("target"))
 		case codeColumnGone:
-			step.Diagnostics = append(step.Diagnostics, s.Origin.Locate(s.Addr, diag.List{diag.Warningf(c.Code, goneAtSourceDetail,
+			step.Diagnostics = append(step.Diagnostics, s.Origin.Locate(s.Addr, diag.List{diag.Warningf(c.Code, goneDetail,
 				"The source no longer has the column %q of %s (%s)", c.Column, s.Target, c.Class)})...)
 		case codeColumnAdded:
 			if !inHands {
