@@ -235,8 +235,9 @@ func (p *planning) holder(ctx context.Context, lake *Lake, s *model.Stream) (*st
 }
 
 // retyped says of types that differ what the sink said of them: err is its
-// refusal, nil when it takes them.
-func retyped(step *plan.Step, target string, err error) error {
+// refusal, nil when it takes them. What the sink says of a table that is to be
+// taken over stays as it is: nothing changed there.
+func retyped(step *plan.Step, have plugin.TableState, target string, err error) error {
 	var names []string
 	for i := range step.Changes {
 		c := &step.Changes[i]
@@ -249,7 +250,7 @@ func retyped(step *plan.Step, target string, err error) error {
 		}
 		names = append(names, fmt.Sprintf("%q (%s)", c.Column, c.Text))
 	}
-	if len(names) == 0 || !diag.Is(err, diag.KindSchemaChanged) {
+	if len(names) == 0 || have.Properties[ownerProperty] == "" || !diag.Is(err, diag.KindSchemaChanged) {
 		return err
 	}
 	what := "column"

@@ -78,7 +78,7 @@ func (p *planning) stream(ctx context.Context, lake *Lake, s *model.Stream, tabl
 		}
 		spec = leaveOut(spec, p.tables[s.To][s.Target], table, info.Schema)
 		err := p.table(ctx, lake, s.Addr, spec, len(captured(info.Schema)), info.Key)
-		if err := retyped(step, s.Target, err); err != nil {
+		if err := retyped(step, p.tables[s.To][s.Target], s.Target, err); err != nil {
 			return err
 		}
 		p.classify(step.Changes)
