@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plugin"
@@ -101,7 +103,7 @@ func addedColumns(ctx context.Context, c *conn, newest captured, cfg tableConfig
 	var added []string
 	for _, name := range newest.later {
 		ruled := findRule(cfg.rules, name)
-		if (ruled < 0 || !cfg.rules[ruled].drop) && slices.ContainsFunc(commands, func(text string) bool { return strings.Contains(text, strings.ToLower(name)) }) {
+		if (ruled < 0 || !cfg.rules[ruled].drop) && slices.ContainsFunc(commands, func(text string) bool { return mentions(text, strings.ToLower(name)) }) {
 			added = append(added, name)
 		}
 	}
@@ -110,6 +112,26 @@ func addedColumns(ctx context.Context, c *conn, newest captured, cfg tableConfig
 	}
 	return diag.List{diag.Warningf(codeColumnNotCaptured, "Its changes are lost until a capture instance has it: a DBA enables a second one with sys.sp_cdc_enable_table, which the stream then follows.",
 		"No capture instance has the new %s %s", map[bool]string{true: "column", false: "columns"}[len(added) == 1], strings.Join(added, ", ")).At(cfg.path())}, nil
+}
+
+// mentions reports whether a command speaks of an identifier: the whole word, not
+// a part of another one.
+func mentions(command, identifier string) bool {
+	part := func(r rune) bool {
+		return r == '_' || r == '@' || r == '#' || r == '$' || unicode.IsLetter(r) || unicode.IsDigit(r)
+	}
+	for rest := command; ; {
+		before, after, found := strings.Cut(rest, identifier)
+		if !found {
+			return false
+		}
+		last, _ := utf8.DecodeLastRuneInString(before)
+		next, _ := utf8.DecodeRuneInString(after)
+		if (before == "" || !part(last)) && (after == "" || !part(next)) {
+			return true
+		}
+		rest = after
+	}
 }
 
 // keyDoubts tells what the source does not vouch for: that a declared key is
