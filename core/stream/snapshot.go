@@ -42,6 +42,20 @@ func (q SnapshotQuery) Completion() *ledger.SnapshotRow {
 	return newest
 }
 
+// stamps are the positions of the stream's whole snapshots that facts name, the
+// newest first.
+func (q SnapshotQuery) stamps() []string {
+	var out []string
+	for _, r := range q.Recorded {
+		if ledger.Family(q.AppID, r.AppID) && r.Mode != ledger.ModeChunked && !slices.Contains(out, r.Stamp.Text) {
+			out = append(out, r.Stamp.Text)
+		}
+	}
+	slices.Sort(out)
+	slices.Reverse(out)
+	return out
+}
+
 // FindSnapshot returns the position of that snapshot, none when there is none.
 func FindSnapshot(ctx context.Context, tables plugin.Tables, q SnapshotQuery) (plugin.Position, error) {
 	event := q.Completion()
@@ -52,9 +66,13 @@ func FindSnapshot(ctx context.Context, tables plugin.Tables, q SnapshotQuery) (p
 		return plugin.Position{}, nil
 	}
 	if event != nil && q.Begun {
-		found, err := q.scan(ctx, tables, event.Stamp.Text)
-		if err != nil || !found.IsZero() {
-			return found, err
+		// The newest first: the rows of an older one may have been deleted, and
+		// the table read again.
+		for _, at := range q.stamps() {
+			found, err := q.scan(ctx, tables, at)
+			if err != nil || !found.IsZero() {
+				return found, err
+			}
 		}
 	}
 	return q.scan(ctx, tables, "")

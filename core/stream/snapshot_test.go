@@ -108,3 +108,41 @@ func TestOnlyWhatWasPlannedReadsATable(t *testing.T) {
 		})
 	}
 }
+
+// A run of a stream that has gone on looks for the newest snapshot that facts
+// name and no further, also after the table was read a second time.
+func TestAKnownSnapshotIsFoundByOneScan(t *testing.T) {
+	t.Parallel()
+	w := snapshotWorld(t)
+	scans := func() int {
+		t.Helper()
+		n := 0
+		f := &memory.Faults{Hook: func(p memory.Point) error {
+			if p.Call == "Tables.Scan" && !p.After && p.Detail == bronze {
+				n++
+			}
+			return nil
+		}}
+		if _, err := w.run(f, bootstrap); err != nil {
+			t.Fatal(err)
+		}
+		w.later()
+		return n
+	}
+	w.mustRun(t, bootstrap)
+	w.insert(9, 9)
+	w.mustRun(t, bootstrap)
+	if got := scans(); got != 1 {
+		t.Errorf("a run scans bronze %d times", got)
+	}
+	w.empty(t)
+	w.insert(10, 10)
+	if got := w.mustRun(t, bootstrap); got.SnapshotRows < 0 {
+		t.Fatalf("no second snapshot was taken: %+v", got)
+	}
+	w.insert(11, 11)
+	w.mustRun(t, bootstrap)
+	if got := scans(); got != 1 {
+		t.Errorf("a run after a second snapshot scans bronze %d times", got)
+	}
+}
