@@ -222,7 +222,17 @@ func TestValuesAreMaskedBeyondTheSchemas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	above := filepath.Dir(here) // the working folder
 	for _, c := range []struct{ value, text, want string }{
+		// An error may name a folder above the place instead of the place.
+		{"./kept_secret99/lake", "no folder: " + filepath.Join(above, "kept_secret99") + ", kept_secret99: x", "no folder: (sensitive), (sensitive): x"},
+		{"./kept_secret99/lake", "cannot use " + above, "cannot use " + above},
+		{"a/kept_secret99/b/c", "mkdir a/kept_secret99: x", "mkdir (sensitive): x"},
+		{"../../kept_secret99/lake", "stat ../../kept_secret99: x", "stat ../../(sensitive): x"},
+		{"/mnt/kept_secret99/b/lake/", "mkdir /mnt/kept_secret99: x, /mnt/y", "mkdir (sensitive): x, /mnt/y"},
+		{"/kept_secret99/lake", "mkdir /kept_secret99: x", "mkdir (sensitive): x"},
+		{"/home/lake", "in /home/other", "in /home/other"},
+		{"s3://bucket-of-mine/kept_secret99/lake", "no prefix /kept_secret99/", "no prefix (sensitive)/"},
 		{"./kept/lake", "open " + filepath.Join(here, "lake") + "/bronze: no such file", "open (sensitive)/bronze: no such file"},
 		{"./kept/lake/", "in kept/lake: x", "in (sensitive): x"},
 		{"./lake", "in ./lake and lake/bronze, not in lakes", "in (sensitive) and (sensitive)/bronze, not in lakes"},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/url"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -76,8 +77,8 @@ func (m *mask) add(secret string) {
 }
 
 // addPlace makes a value sensitive that is no password but the name of a place
-// or a user: with the forms in which file systems and servers print it, and
-// where it is a short word, as a whole word only.
+// or a user: with the forms in which file systems and servers print it, the
+// folders it lies in, and where it is a short word, as a whole word only.
 func (m *mask) addPlace(value string) {
 	if value == "" {
 		return
@@ -85,11 +86,19 @@ func (m *mask) addPlace(value string) {
 	forms := []string{value}
 	if u, err := url.Parse(value); err == nil && u.Scheme != "" && u.Host+u.Path != "" {
 		forms = append(forms, u.Host, u.Hostname(), strings.TrimSuffix(u.Path, "/"))
+		forms = append(forms, parents(u.Path)...)
 	} else if strings.ContainsAny(value, `/\`) {
-		cleaned := strings.TrimPrefix(filepath.ToSlash(filepath.Clean(value)), "../")
-		forms = append(forms, cleaned, filepath.FromSlash(cleaned))
+		cleaned := filepath.ToSlash(filepath.Clean(value))
+		for strings.HasPrefix(cleaned, "../") {
+			cleaned = strings.TrimPrefix(cleaned, "../")
+		}
+		paths := append(parents(cleaned), cleaned)
 		if abs, err := filepath.Abs(value); err == nil {
-			forms = append(forms, abs, filepath.ToSlash(abs))
+			abs = filepath.ToSlash(abs)
+			paths = append(append(paths, parents(abs)...), abs)
+		}
+		for _, p := range paths {
+			forms = append(forms, p, filepath.FromSlash(p))
 		}
 	}
 	m.mu.Lock()
@@ -104,6 +113,26 @@ func (m *mask) addPlace(value string) {
 		}
 	}
 	m.build()
+}
+
+// parents are the folders that a path with slashes lies in, which an error may
+// name without the rest. Folders that are no secret are not among them: those
+// the working folder lies in, and short ones at the top, such as /home.
+func parents(p string) []string {
+	working, err := filepath.Abs(".")
+	if err != nil {
+		working = ""
+	}
+	working = filepath.ToSlash(working) + "/"
+	var out []string
+	for p = path.Dir(path.Clean(p)); p != "." && p != ".." && p != path.Dir(p) && !strings.HasSuffix(p, ":"); p = path.Dir(p) {
+		top := path.Dir(p) == path.Dir(path.Dir(p)) && path.IsAbs(p)
+		if strings.HasPrefix(working, p+"/") || top && len(path.Base(p)) < shortWord {
+			break
+		}
+		out = append(out, p)
+	}
+	return out
 }
 
 // build makes what text works with.
