@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plugin"
@@ -18,8 +19,7 @@ func (l *Ledger) SetPosition(ctx context.Context, table string, from, to plugin.
 	}
 	return l.movePosition(ctx, table, func(stored plugin.TargetPosition) (plugin.TargetPosition, error) {
 		if !samePosition(stored, from) && !samePosition(stored, to) {
-			return stored, diag.Errorf(diag.KindConflict, "ledger.position_moved", "Nothing is lost: the step begins again from what is there now.",
-				"Another run has applied changes to %s meanwhile: it stands at %s, this one began from %s", table, positionText(stored), positionText(from)).Err()
+			return stored, moved(table, stored, from)
 		}
 		return to, nil
 	})
@@ -77,6 +77,15 @@ func samePosition(a, b plugin.TargetPosition) bool {
 
 func same[T comparable](a, b *T) bool {
 	return a == nil && b == nil || a != nil && b != nil && *a == *b
+}
+
+// moved says what another run has stored meanwhile.
+func moved(table string, stored, from plugin.TargetPosition) error {
+	what := fmt.Sprintf("Another run has applied changes to %s meanwhile: it stands at %s, this one began from %s", table, positionText(stored), positionText(from))
+	if stored.Applied == from.Applied {
+		what = fmt.Sprintf("Another run has stored anew what is known of %s at %s meanwhile: its version, its snapshot, or what other programs changed in it", table, positionText(stored))
+	}
+	return diag.Errorf(diag.KindConflict, "ledger.position_moved", "Nothing is lost: the step begins again from what is there now.", "%s", what).Err()
 }
 
 func positionText(p plugin.TargetPosition) string {

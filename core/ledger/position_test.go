@@ -61,6 +61,29 @@ func TestAPositionMovesOnlyFromTheOneThatTheStepRead(t *testing.T) {
 	}
 }
 
+// A conflict says what moved: a check that proves rows moves no changes.
+func TestAConflictSaysWhatAnotherRunStored(t *testing.T) {
+	t.Parallel()
+	from := plugin.TargetPosition{Applied: "0x5", Version: new(int64(3)), Foreign: new(int64(2))}
+	for name, c := range map[string]struct {
+		stored plugin.TargetPosition
+		says   string
+	}{
+		"changes": {plugin.TargetPosition{Applied: "0x7", Version: new(int64(3)), Foreign: new(int64(2))}, "Another run has applied changes to silver.x meanwhile: it stands at 0x7, this one began from 0x5"},
+		"version": {plugin.TargetPosition{Applied: "0x5", Version: new(int64(4)), Foreign: new(int64(2))}, "Another run has stored anew what is known of silver.x at 0x5 meanwhile"},
+		"proof":   {plugin.TargetPosition{Applied: "0x5", Version: new(int64(3))}, "Another run has stored anew what is known of silver.x at 0x5 meanwhile"},
+	} {
+		l := newLake()
+		if err := l.SetPosition(ctx, "silver.x", at(""), c.stored); err != nil {
+			t.Fatal(err)
+		}
+		err := l.SetPosition(ctx, "silver.x", from, plugin.TargetPosition{Applied: "0x9", Version: new(int64(5))})
+		if list := diag.FromError(err); !diag.Is(err, diag.KindConflict) || len(list) != 1 || !strings.HasPrefix(list[0].Summary, c.says) || list[0].Code != "ledger.position_moved" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestAPositionThatMovesWhileItIsWrittenIsAConflict(t *testing.T) {
 	t.Parallel()
 	l := newLake()
