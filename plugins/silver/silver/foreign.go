@@ -79,6 +79,9 @@ func changedByOthers(ctx context.Context, host plugin.Host, before, after plugin
 			foreign = new(c.Version)
 		}
 	}
+	if next < before.Version { // the same of the newest ones
+		foreign = new(before.Version)
+	}
 	return foreign, nil
 }
 

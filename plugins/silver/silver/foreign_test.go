@@ -2,6 +2,8 @@ package silver_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,13 +68,18 @@ func (w *world) maintain(t *testing.T, value string) {
 
 func (w *world) plan(t *testing.T) (diag.List, error) {
 	t.Helper()
+	tables := w.lake.Open()
+	defer tables.Close()
+	return w.planOver(t, tables)
+}
+
+func (w *world) planOver(t *testing.T, tables plugin.Tables) (diag.List, error) {
+	t.Helper()
 	session, err := silver.New("test").OpenSilver(context.Background(), plugin.OpenRequest{Component: "current"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer session.Close()
-	tables := w.lake.Open()
-	defer tables.Close()
 	plan, err := session.PlanSilver(context.Background(), request(), plugin.Host{Tables: tables, Ledger: w.ledger.Step()})
 	return plan.Diagnostics, err
 }
@@ -126,6 +133,46 @@ func TestRowsThatAnotherProgramChangedAreToldUntilTheyAreProven(t *testing.T) {
 	w.warns(t, "after a rebuild", false)
 	if got := w.silver(); len(got) != 2 {
 		t.Errorf("silver %v", got)
+	}
+}
+
+// cleaned is a lake whose histories lack some commits.
+type cleaned struct {
+	plugin.Tables
+	lacks func(version int64) bool
+}
+
+func (c cleaned) History(ctx context.Context, req plugin.HistoryRequest) ([]plugin.Commit, error) {
+	commits, err := c.Tables.History(ctx, req)
+	return slices.DeleteFunc(commits, func(one plugin.Commit) bool { return c.lacks(one.Version) }), err
+}
+
+// Nobody knows what commits were that a cleanup of the log took, so they are
+// told like those of another program, wherever they stood.
+func TestCommitsThatACleanupTookAreTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.built(t)
+	stored := *w.ledger.Views[silverName].Position.Version
+	for _, value := range []string{"1", "2", "3"} {
+		w.maintain(t, value)
+	}
+	for name, c := range map[string]struct {
+		lacks func(version int64) bool
+		says  string // version
+	}{
+		"none":       {func(int64) bool { return false }, ""},
+		"the oldest": {func(v int64) bool { return v == stored+1 }, fmt.Sprint("version ", stored+1)},
+		"one inside": {func(v int64) bool { return v == stored+2 }, fmt.Sprint("version ", stored+2)},
+		"the newest": {func(v int64) bool { return v >= stored+2 }, fmt.Sprint("version ", stored+3)},
+		"all":        {func(int64) bool { return true }, fmt.Sprint("version ", stored+3)},
+	} {
+		tables := w.lake.Open()
+		list, err := w.planOver(t, cleaned{tables, c.lacks})
+		tables.Close()
+		if err != nil || (len(list) == 1) != (c.says != "") || len(list) == 1 && !strings.HasSuffix(list[0].Summary, c.says) {
+			t.Errorf("%s: %v, %v", name, list, err)
+		}
 	}
 }
 
