@@ -111,10 +111,10 @@ type SilverRequest struct {
 	InputSchema *arrow.Schema
 }
 
-// CodeForeignInstance is the code of the diagnostic with which a silver refuses
+// CodeUnknownInstance is the code of the diagnostic with which a silver refuses
 // rows whose name is in none of its Instances. The host then asks the source
 // again and, when it learns of more names, repeats the call once.
-const CodeForeignInstance = "silver.foreign_instance"
+const CodeUnknownInstance = "silver.unknown_instance"
 
 // SilverPlan is what a silver would need and do.
 type SilverPlan struct {

@@ -54,7 +54,7 @@ func (s switchedSilver) RunSilver(ctx context.Context, req plugin.SilverRequest,
 	*s.switched = true
 	*s.calls = append(*s.calls, req.Instances)
 	if !slices.Contains(req.Instances, "orders_v2") {
-		return plugin.SilverResult{}, diag.Errorf(diag.KindConfiguration, plugin.CodeForeignInstance, "", "a row of orders_v2").Err()
+		return plugin.SilverResult{}, diag.Errorf(diag.KindConfiguration, plugin.CodeUnknownInstance, "", "a row of orders_v2").Err()
 	}
 	return s.Silver.RunSilver(ctx, req, host, progress)
 }
@@ -84,7 +84,7 @@ func TestRowsUnderAForeignNameFail(t *testing.T) {
 		q.Plugins = switching{q.Plugins.(*sessions), new(bool), &calls}
 		q.Plugins = foreigner{q.Plugins.(switching), &never}
 	})
-	if err != nil || r.Steps[1].Status != run.Failed || len(calls) != 1 || r.Steps[1].Diagnostics.Errors()[0].Code != plugin.CodeForeignInstance {
+	if err != nil || r.Steps[1].Status != run.Failed || len(calls) != 1 || r.Steps[1].Diagnostics.Errors()[0].Code != plugin.CodeUnknownInstance {
 		t.Fatalf("%s, %v, %+v, %d calls", statuses(r), err, r.Steps[1].Diagnostics, len(calls))
 	}
 }

@@ -47,7 +47,7 @@ func (x *execution) silver(ctx context.Context, a addr.Address, r *StepResult) (
 		}
 	}()
 	result, err := session.RunSilver(held, planner.SilverRequest(v, s, info.info, bronze), host, x.progress(a))
-	if foreign(err) {
+	if unknownInstance(err) {
 		// A name that came, or went, while this run was on its way.
 		if more, lerr := x.learned(held, s); lerr != nil {
 			err = lerr
@@ -95,10 +95,10 @@ func (x *execution) warnAnew(r *StepResult, list diag.List) {
 	}
 }
 
-// foreign reports whether a silver met rows under a name that is not known to
+// unknownInstance reports whether a silver met rows under a name that is not known to
 // be the table's.
-func foreign(err error) bool {
-	return slices.ContainsFunc(diag.FromError(err), func(d diag.Diagnostic) bool { return d.Code == plugin.CodeForeignInstance })
+func unknownInstance(err error) bool {
+	return slices.ContainsFunc(diag.FromError(err), func(d diag.Diagnostic) bool { return d.Code == plugin.CodeUnknownInstance })
 }
 
 func (x *execution) progress(a addr.Address) func(plugin.Progress) {

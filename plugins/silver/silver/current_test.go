@@ -365,7 +365,7 @@ func TestBadInput(t *testing.T) {
 				foreign := insert
 				foreign.instance = "dbo_lines"
 				w.write(t, insert, foreign)
-			}, code: "silver.foreign_instance", says: `"dbo_lines"`},
+			}, code: "silver.unknown_instance", says: `"dbo_lines"`},
 		"a key that is not captured": {
 			before: func(t *testing.T, w *world) { w.write(t, insert) },
 			req:    func(r *plugin.SilverRequest) { r.Key = []string{"ID"} },

@@ -88,8 +88,8 @@ func (c rowColumns) snapshotOf(i int) string {
 func (c rowColumns) chunked(i int) bool { return c.chunk != nil && c.chunk.IsValid(i) }
 
 // keep returns the selected rows of a batch without columns that only the
-// selection needs; nil when there are none. Rows of a foreign capture instance
-// are an error: skipped ones would be lost for good.
+// selection needs; nil when there are none. Rows of a capture instance that is
+// not the table's are an error: skipped ones would be lost for good.
 func (s *selection) keep(batch arrow.RecordBatch, ranked *arrow.Schema) (arrow.RecordBatch, error) {
 	c, err := newRowColumns(batch)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *selection) keep(batch arrow.RecordBatch, ranked *arrow.Schema) (arrow.R
 		}
 		if instance := c.instance.Value(i); instance == "" || instance != s.known {
 			if !slices.Contains(s.instances, strings.ToLower(instance)) {
-				return nil, s.foreign(instance)
+				return nil, s.unknown(instance)
 			}
 			s.known = strings.Clone(instance)
 		}
@@ -131,8 +131,8 @@ func (s *selection) keep(batch arrow.RecordBatch, ranked *arrow.Schema) (arrow.R
 	return latest.Take(narrow, s.indices, s.alloc)
 }
 
-func (s *selection) foreign(instance string) error {
-	return diag.Errorf(diag.KindConfiguration, plugin.CodeForeignInstance,
+func (s *selection) unknown(instance string) error {
+	return diag.Errorf(diag.KindConfiguration, plugin.CodeUnknownInstance,
 		fmt.Sprintf("The source lists these instances of the table: %s. If the instance was dropped, name it as capture_instance in the table block so that its rows stay known; if it belongs to another table, two tables were fed into one bronze.",
 			strings.Join(s.instances, ", ")),
 		"%s holds rows of capture instance %q, which is not one of the table's", s.bronze, instance).Err()
