@@ -12,7 +12,7 @@
 //	streams/<app id>/commits/<N>    created if absent, after the batch's facts
 //	streams/<app id>/_mssql_cdc_generation.json, _generations/<n>/offsets, commits
 //	locks/<name>/<k>                see Lock
-//	runs/<time>-<run id>.json       created if absent
+//	runs/<time>-<run id>.json       created if absent; the time it was written
 //
 // Every write may be repeated: what is created if absent keeps its first value
 // and a second writer takes over what is stored; what is replaced is replaced

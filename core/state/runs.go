@@ -12,11 +12,12 @@ import (
 // KeepRuns is how many of the newest runs stay in the history.
 const KeepRuns = 1000
 
-// Run is what one command did; it is written once, when the command ends.
+// Run is what one command did; it is written once, when the command ends. A
+// command that goes on for long writes others before, each with an id of its own.
 type Run struct {
 	ID      string `json:"id"`
 	Command string `json:"command"`
-	// Started and Finished are UTC.
+	// Started and Finished are UTC; Finished is when this was written.
 	Started  time.Time `json:"started"`
 	Finished time.Time `json:"finished"`
 	Host     string    `json:"host"`
@@ -33,9 +34,11 @@ type RunStep struct {
 	Kind   string `json:"kind"`
 	Reason string `json:"reason"`
 	// Status is done, failed or skipped.
-	Status  string  `json:"status"`
-	Seconds float64 `json:"seconds"`
-	Rows    int64   `json:"rows"`
+	Status string `json:"status"`
+	// Ended is when that was known (UTC), nil = when the run finished.
+	Ended   *time.Time `json:"ended,omitempty"`
+	Seconds float64    `json:"seconds"`
+	Rows    int64      `json:"rows"`
 	// Position is where the step ended, "" when it has none.
 	Position string `json:"position,omitempty"`
 	// Diagnostics are what the user was told.
@@ -63,10 +66,15 @@ func RunDiagnostics(list diag.List) []RunDiagnostic {
 // runTime is the first part of a run's name; it sorts by time.
 const runTime = "20060102T150405.000"
 
-// PutRun adds a run to the history and removes the oldest above KeepRuns. A run
-// that is there already stays as it is.
+// PutRun adds a run to the history and removes those above KeepRuns that were
+// written first: a watch that began long ago has news all the same. A run that is
+// there already stays as it is.
 func (s *Store) PutRun(ctx context.Context, run Run) error {
-	key := "runs/" + run.Started.UTC().Format(runTime) + "Z-" + encodeName(run.ID) + ".json"
+	written := run.Finished
+	if written.Before(run.Started) { // not known, or a clock that was put back
+		written = run.Started
+	}
+	key := "runs/" + written.UTC().Format(runTime) + "Z-" + encodeName(run.ID) + ".json"
 	if err := s.create(ctx, key, run); err != nil && !errors.Is(err, ErrExists) {
 		return err
 	}
@@ -83,7 +91,8 @@ func (s *Store) PutRun(ctx context.Context, run Run) error {
 	return nil
 }
 
-// Runs returns the newest runs, newest first, at most limit (0 = all).
+// Runs returns the runs that were written last, newest first, at most limit
+// (0 = all).
 func (s *Store) Runs(ctx context.Context, limit int) ([]Run, error) {
 	keys, err := s.objects.List(ctx, s.root+"runs/", "")
 	if err != nil {

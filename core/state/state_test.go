@@ -444,6 +444,17 @@ func TestRuns(t *testing.T) {
 	if all, err := s.Runs(ctx, 0); err != nil || len(all) != KeepRuns {
 		t.Errorf("%d, %v", len(all), err)
 	}
+	// What a watch tells that began before all of them is the newest.
+	end := begin.Add((KeepRuns + 10) * time.Second)
+	if err := s.PutRun(ctx, Run{ID: "watch", Started: begin.Add(-time.Hour), Finished: end}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Runs(ctx, 2); err != nil || len(got) != 2 || got[0].ID != "watch" || got[1].ID != "r1004" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if keys := p.keys(t); len(keys) != KeepRuns {
+		t.Errorf("%d runs", len(keys))
+	}
 	list := RunDiagnostics(diag.List{diag.Errorf(diag.KindDataLoss, "a.b", "do this", "gone")})
 	if len(list) != 1 || list[0] != (RunDiagnostic{"Error", "a.b", diag.KindDataLoss, "gone", "do this"}) {
 		t.Errorf("%+v", list)
