@@ -260,9 +260,14 @@ func (r record) lsn(name string) (l lsn.LSN, ok bool, err error) {
 	return l, err == nil, err
 }
 
-// tlsProblem reports whether err is about the server's certificate.
+// noEncryption is what the driver says, without a type, of a server that offers
+// none (go-mssqldb: tds.go, connect).
+const noEncryption = "server does not support encryption"
+
+// tlsProblem reports whether err is about encryption: the server's certificate,
+// or that it has none.
 func tlsProblem(err error) bool {
 	var unverified *tls.CertificateVerificationError
 	var header tls.RecordHeaderError
-	return errors.As(err, &unverified) || errors.As(err, &header) || strings.Contains(err.Error(), "x509: ")
+	return errors.As(err, &unverified) || errors.As(err, &header) || strings.Contains(err.Error(), "x509: ") || strings.Contains(err.Error(), noEncryption)
 }

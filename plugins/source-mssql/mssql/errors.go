@@ -138,6 +138,8 @@ func (c connection) diagnose(err error) error {
 		return withPath(fail(diag.KindPermission, codeDatabase, "Check the database's name, and that the login has a user in it. The server says: "+said, "The database %q cannot be opened", c.driver.Database), c.place)
 	case slices.Contains(transientErrors, number):
 		return fail(diag.KindTransient, codeTransient, "This may pass by itself. The server says: "+said, "The server broke off")
+	case isConnecting && strings.Contains(err.Error(), noEncryption):
+		return withPath(fail(diag.KindUnavailable, codeTLS, `A DBA gives the server a certificate; or set encrypt = "disable" where the network is trusted. The driver says: `+said, "The server %s offers no encryption", c.server()), c.place)
 	case isConnecting && tlsProblem(err):
 		return withPath(fail(diag.KindUnavailable, codeTLS, `Give the authority's certificate as certificate, the certificate's host name as host_in_certificate, or set encrypt = "false" where the network is trusted. The driver says: `+said, "The encrypted connection to %s cannot be set up", c.server()), c.place)
 	case isConnecting:

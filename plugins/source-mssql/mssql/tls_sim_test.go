@@ -59,3 +59,20 @@ func TestEncryptedConnections(t *testing.T) {
 		t.Errorf("a certificate that is not there: %v", list)
 	}
 }
+
+// A server without a certificate answers the default of encrypt in its own way.
+func TestAServerWithoutEncryptionIsCalledThat(t *testing.T) {
+	t.Parallel()
+	own, _ := ownServer(t, mssqlsim.Options{})
+	host, port, err := net.SplitHostPort(own.Addr())
+	must(t, err)
+	args := written{"host": str(host), "port": cty.MustParseNumberVal(port), "database": str("shop"), "user": str("sa"), "password": str(mssqlsim.DefaultPassword)}
+	s, err := newPlugin(nil, slog.DiscardHandler).OpenSource(t.Context(), plugin.OpenRequest{Component: Type, Address: "source.shop", Config: object(connectionSchema().EmptyValue(), args)})
+	must(t, err)
+	defer func() { must(t, s.Close()) }()
+	_, err = s.Inspect(t.Context(), plugin.InspectRequest{Tables: []plugin.SourceTable{table()}})
+	d := wantDiag(t, err, diag.KindUnavailable, codeTLS, `set encrypt = "disable" where the network is trusted`)
+	if !strings.Contains(d.Summary, "offers no encryption") || transient(err) {
+		t.Errorf("%v", err)
+	}
+}

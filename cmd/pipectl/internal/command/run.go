@@ -3,6 +3,7 @@ package command
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"os"
 	"strings"
 	"time"
@@ -135,7 +136,7 @@ func runCommand(ctx context.Context, e *Environment, args []string) (int, error)
 	if err != nil {
 		return 0, err
 	}
-	return work(ctx, e, a, "run", func(*plan.Plan) {})
+	return work(ctx, e, a, "run", (*workspace).asChosen, func(*plan.Plan) {})
 }
 
 // check compares silver tables with their sources and does nothing else.
@@ -144,43 +145,24 @@ func check(ctx context.Context, e *Environment, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return work(ctx, e, a, "check", onlyChecks)
+	return work(ctx, e, a, "check", (*workspace).checksOf, onlyChecks)
 }
 
-// onlyChecks leaves the checks of a plan. They wait for nothing: they compare
-// what is there.
-func onlyChecks(p *plan.Plan) {
-	var steps []plan.Step
-	for _, s := range p.Steps {
-		if s.Address.Kind == addr.Check {
-			s.After = nil
-			if why := p.Step(s.Blocked); why != nil {
-				// What keeps stream or silver from running speaks against the comparison, too.
-				s.Diagnostics = append(s.Diagnostics, blockedBy(p, why)...)
-			}
-			steps = append(steps, s)
-		}
-	}
-	p.Steps = steps
-}
-
-// blockedBy are the errors of a step, or of the one that blocks it.
-func blockedBy(p *plan.Plan, s *plan.Step) diag.List {
-	for !s.Blocked.IsZero() && p.Step(s.Blocked) != nil {
-		s = p.Step(s.Blocked)
-	}
-	return s.Diagnostics.Errors()
-}
-
-func work(ctx context.Context, e *Environment, a cli.Run, command string, narrow func(*plan.Plan)) (int, error) {
+// work carries out the steps of a command: choose turns what was given on its
+// line into addresses, narrow leaves the steps of a plan that are its own.
+func work(ctx context.Context, e *Environment, a cli.Run, command string, choose func(*workspace, cli.Selection) (cli.Selection, error), narrow func(*plan.Plan)) (int, error) {
 	e.Streams.JSON = a.JSON
 	w, err := open(ctx, e, a.Common, false)
 	defer w.close()
 	if err != nil {
 		return w.fail(err), nil
 	}
+	selection, err := choose(w, a.Selection)
+	if err != nil {
+		return w.fail(err), nil
+	}
 	planning, stop := e.interruptible(ctx)
-	p, lakes, err := w.plan(planning, a.Selection, nil)
+	p, lakes, err := w.plan(planning, selection, nil)
 	stop()
 	if err == nil {
 		err = e.interruption()
@@ -191,8 +173,7 @@ func work(ctx context.Context, e *Environment, a cli.Run, command string, narrow
 	narrow(p)
 	e.Streams.Diagnostics(w.warnings, w.excerpt)
 	if len(p.Steps) == 0 {
-		e.Streams.Logf("Nothing is chosen.\n")
-		return exit.Done, nil
+		return w.fail(nothingChosen(command)), nil
 	}
 	return w.execute(ctx, p, lakes, command, a.Grace, run.Request{Watch: a.Watch, Poll: a.Poll, Jobs: a.Jobs}), nil
 }
@@ -206,18 +187,20 @@ func (w *workspace) execute(ctx context.Context, p *plan.Plan, lakes map[addr.Ad
 	started := e.Clock()
 	req.Config, req.Plan, req.Plugins, req.Lakes = w.config, p, w.sessions, lakes
 	req.Holder, req.Event, req.Clock, req.Stop = w.holder(), shown.Event, e.Clock, control.stop
+	written := func() {}
 	if req.Watch {
 		shown.Watch = true
+		j := newJournal(func(number int, known []outcome) {
+			w.record(ctx, lakes, fmt.Sprintf("%s.%d", w.runID, number), command, started, known, exitOf(known))
+		})
+		written = j.close
 		req.Event = func(event run.Event) {
 			shown.Event(event)
-			if event.Kind == run.StepEnded && event.Step.Status == run.Failed {
-				// The others go on, perhaps for weeks: status is to know of it now.
-				failed := run.Result{Steps: []run.StepResult{*event.Step}}
-				w.record(ctx, lakes, w.runID+"."+event.Address.String(), command, started, failed, exit.OfList(event.Step.Diagnostics))
-			}
+			j.hear(event, e.Clock())
 		}
 	}
 	result, err := run.Execute(ctx, req)
+	written()
 	codes := []int{control.code()}
 	switch {
 	case err == nil || len(result.Steps) > 0:
@@ -238,17 +221,35 @@ func (w *workspace) execute(ctx context.Context, p *plan.Plan, lakes map[addr.Ad
 	if code == exit.Done && result.CutShort {
 		code = control.firstCode() // what follows must not take it for the whole
 	}
-	w.record(ctx, lakes, w.runID, command, started, result, code)
+	var steps []outcome
+	for _, s := range result.Steps {
+		steps = append(steps, outcome{step: s})
+	}
+	w.record(ctx, lakes, w.runID, command, started, steps, code)
 	shown.Finished(result, code)
 	return code
 }
 
-// record adds the run to the history of each lake; that it cannot is a warning.
-func (w *workspace) record(ctx context.Context, lakes map[addr.Address]*planner.Lake, id, command string, started time.Time, result run.Result, code int) {
+// exitOf is the exit code of steps that have come so far.
+func exitOf(known []outcome) int {
+	var codes []int
+	for _, o := range known {
+		codes = append(codes, exit.OfList(o.step.Diagnostics))
+	}
+	return exit.First(codes...)
+}
+
+// record adds the run, or what is known of it, to the history of each lake; that
+// it cannot is a warning.
+func (w *workspace) record(ctx context.Context, lakes map[addr.Address]*planner.Lake, id, command string, started time.Time, outcomes []outcome, code int) {
 	entry := state.Run{ID: id, Command: command, Started: started.UTC(), Finished: w.env.Clock().UTC(), Host: w.holder().Host, Version: plugin.Release, Exit: code}
-	for _, s := range result.Steps {
+	for _, o := range outcomes {
+		s := o.step
 		step := state.RunStep{Address: s.Address.String(), Kind: string(s.Kind), Reason: s.Reason, Status: string(s.Status),
 			Seconds: s.Duration.Seconds(), Diagnostics: state.RunDiagnostics(s.Diagnostics)}
+		if !o.at.IsZero() {
+			step.Ended = new(o.at.UTC())
+		}
 		switch {
 		case s.Stream != nil:
 			step.Rows, step.Position = s.Stream.Rows, s.Stream.End.Text
