@@ -28,9 +28,18 @@ type CheckRequest struct {
 	// host then looks at everything again.
 	Settle bool
 	// Keys asks to look at these keys only (JSON objects as in Finding.Key): they
-	// were in flight at an earlier look. None = everything. A check may ignore it.
+	// were in flight, or differed, at an earlier look. None = everything. A check
+	// may ignore it.
 	Keys []string
+	// Again are the ranges in which an earlier look of the same check found keys,
+	// as the findings have them: where Keys are not looked at one by one, their
+	// rows are to be compared, whatever else is chosen. A check that does neither
+	// must not set LookedAgain.
+	Again []KeyRange
 }
+
+// KeyRange is a piece of the key space: bounds as in Finding, "" = open.
+type KeyRange struct{ Lo, Hi string }
 
 // CheckPlan is what a check would do.
 type CheckPlan struct {
@@ -78,6 +87,13 @@ type CheckResult struct {
 	SilverVersion            int64
 	SilverApplied, SourceEnd string
 	Diagnostics              diag.List
+	// AllRowsCompared tells that every row that silver has in SilverVersion, and
+	// every row that the source was counted with, was compared with all its values.
+	AllRowsCompared bool
+	// LookedAgain tells that all Keys, or all rows in the ranges of Again, were
+	// compared. Without it an outcome takes back nothing that an earlier look found
+	// about keys.
+	LookedAgain bool
 }
 
 // CheckEvents receives what a running check has to say; both may be nil.
@@ -96,6 +112,10 @@ type Check interface {
 // FindingInFlight is the kind of a finding that names a key in flight: it is
 // undecided and no difference.
 const FindingInFlight = "IN_FLIGHT"
+
+// FindingMismatch is the kind of a finding that tells of a range with other
+// counts. A later look at everything settles it, as it counts again.
+const FindingMismatch = "MISMATCH"
 
 // Findings counts the differences: all findings but keys in flight.
 func (r CheckResult) Findings() int64 {

@@ -110,7 +110,7 @@ func checkToProto(session, grant string, r plugin.CheckRequest, host plugin.Host
 	}
 	return &pb.CheckRequest{
 		Session: session, Grant: grant, Address: r.Address, Body: body, Source: source, Object: r.Object, SourceSchema: schemaToProto(r.SourceSchema),
-		Silver: tableToProto(r.Silver), Bronze: tableToProto(r.Bronze), Key: r.Key, Settle: r.Settle, Keys: r.Keys, Instances: r.Instances,
+		Silver: tableToProto(r.Silver), Bronze: tableToProto(r.Bronze), Key: r.Key, Settle: r.Settle, Keys: r.Keys, Again: keyRangesToProto(r.Again), Instances: r.Instances,
 		TablesLimits: limitsToProto(host.Tables.Limits()), SourceLimits: sourceLimits(host),
 	}, nil
 }
@@ -130,8 +130,24 @@ func checkFromProto(r *pb.CheckRequest) (plugin.CheckRequest, error) {
 	}
 	return plugin.CheckRequest{
 		Address: r.Address, Body: body, Source: source, Object: r.Object, SourceSchema: schema,
-		Silver: tableFromProto(r.Silver), Bronze: tableFromProto(r.Bronze), Key: r.Key, Settle: r.Settle, Keys: r.Keys, Instances: r.Instances,
+		Silver: tableFromProto(r.Silver), Bronze: tableFromProto(r.Bronze), Key: r.Key, Settle: r.Settle, Keys: r.Keys, Again: keyRangesFromProto(r.Again), Instances: r.Instances,
 	}, nil
+}
+
+func keyRangesToProto(list []plugin.KeyRange) []*pb.KeyRange {
+	var out []*pb.KeyRange
+	for _, r := range list {
+		out = append(out, &pb.KeyRange{Lo: r.Lo, Hi: r.Hi})
+	}
+	return out
+}
+
+func keyRangesFromProto(list []*pb.KeyRange) []plugin.KeyRange {
+	var out []plugin.KeyRange
+	for _, r := range list {
+		out = append(out, plugin.KeyRange{Lo: r.GetLo(), Hi: r.GetHi()})
+	}
+	return out
 }
 
 func findingToProto(f plugin.Finding) *pb.RunCheckResponse_Finding {
@@ -148,6 +164,7 @@ func checkResultToProto(r plugin.CheckResult) (*pb.RunCheckResponse_Result, erro
 		RunId: r.RunID, Outcome: outcome, Buckets: r.Buckets, Match: r.Match, InFlight: r.InFlight, Mismatch: r.Mismatch, Hashed: r.Hashed,
 		Failures: r.Failures, SourceRows: r.SourceRows, SilverRows: r.SilverRows, SilverVersion: r.SilverVersion,
 		SilverApplied: r.SilverApplied, SourceEnd: r.SourceEnd, Diagnostics: diagnosticsToProto(r.Diagnostics),
+		AllRowsCompared: r.AllRowsCompared, LookedAgain: r.LookedAgain,
 	}, err
 }
 
@@ -157,6 +174,7 @@ func checkResultFromProto(r *pb.RunCheckResponse_Result) (plugin.CheckResult, er
 		RunID: r.RunId, Outcome: outcome, Buckets: r.Buckets, Match: r.Match, InFlight: r.InFlight, Mismatch: r.Mismatch, Hashed: r.Hashed,
 		Failures: r.Failures, SourceRows: r.SourceRows, SilverRows: r.SilverRows, SilverVersion: r.SilverVersion,
 		SilverApplied: r.SilverApplied, SourceEnd: r.SourceEnd, Diagnostics: diagnosticsFromProto(r.Diagnostics),
+		AllRowsCompared: r.AllRowsCompared, LookedAgain: r.LookedAgain,
 	}, err
 }
 

@@ -251,3 +251,44 @@ func TestAStepIsToldWhatItsHostCanServe(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// lookingAgain is a check that keeps what it was asked and answers as it is told.
+type lookingAgain struct {
+	fake.Check
+	asked  *plugin.CheckRequest
+	answer plugin.CheckResult
+}
+
+func (l lookingAgain) RunCheck(_ context.Context, req plugin.CheckRequest, _ plugin.Host, _ plugin.CheckEvents) (plugin.CheckResult, error) {
+	*l.asked = req
+	return l.answer, nil
+}
+
+type checkPlugin struct {
+	*fake.Plugin
+	check plugin.Check
+}
+
+func (p checkPlugin) OpenCheck(context.Context, plugin.OpenRequest) (plugin.Check, error) {
+	return p.check, nil
+}
+
+func TestALaterLookOverTheWire(t *testing.T) {
+	w := newWorld(t)
+	var asked plugin.CheckRequest
+	answer := plugin.CheckResult{Outcome: plugin.Equal, AllRowsCompared: true}
+	check, err := connect(t, checkPlugin{fake.New(), lookingAgain{asked: &asked, answer: answer}}).OpenCheck(t.Context(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer check.Close()
+	req := w.check
+	req.Settle, req.Keys, req.Again = true, []string{`{"id":1}`}, []plugin.KeyRange{{Lo: "1", Hi: "9"}, {Lo: "20"}}
+	got, err := check.RunCheck(t.Context(), req, w.host, plugin.CheckEvents{})
+	if err != nil || !got.AllRowsCompared || got.LookedAgain {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if !asked.Settle || !reflect.DeepEqual(asked.Keys, req.Keys) || !reflect.DeepEqual(asked.Again, req.Again) {
+		t.Errorf("asked for %+v", asked)
+	}
+}

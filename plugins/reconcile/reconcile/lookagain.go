@@ -46,8 +46,8 @@ func (r *run) keysAgain() (rangeKey, []int64, bool) {
 	return key, slices.Compact(keys), true
 }
 
-// lookAgain compares the rows of some keys only: those that were in flight at
-// an earlier look. Nothing is counted.
+// lookAgain compares the rows of some keys only: those that were in flight, or
+// differed, at an earlier look. Nothing is counted.
 func (r *run) lookAgain(ctx context.Context, key rangeKey, keys []int64) error {
 	spans := together(keys, maxReads)
 	reads := make([]read, len(spans))
@@ -73,7 +73,52 @@ func (r *run) lookAgain(ctx context.Context, key rangeKey, keys []int64) error {
 		}
 		return uint32(sort.Search(len(spans), func(i int) bool { return spans[i][1] >= v })), true
 	}
-	return c.compare(ctx, reads)
+	if err := c.compare(ctx, reads); err != nil {
+		return err
+	}
+	r.result.LookedAgain, r.keysCompared = true, int64(len(keys))
+	return nil
+}
+
+// isLater reports whether the look is one at what an earlier one found in ranges.
+// Its random choice was made then: it draws none of its own, which could find
+// something new, never settle it, and end the check on it.
+func (r *run) isLater() bool { return len(r.req.Again) > 0 }
+
+// askedAgain reports whether something was found in a bucket at an earlier look.
+// Buckets are cut anew by each look, so every one that has a key in common with
+// a range of that look is meant.
+func (r *run) askedAgain(key rangeKey, b *bucket) bool {
+	return slices.ContainsFunc(r.req.Again, func(a plugin.KeyRange) bool {
+		return a.Lo != nullKeyBound && key.before(a.Lo, b.hi) && key.before(b.lo, a.Hi)
+	})
+}
+
+// before reports whether a range that begins at lo may hold a key below hi. An
+// open bound, or one that no key can reach, leaves it possible.
+func (k rangeKey) before(lo, hi string) bool {
+	if lo == "" || hi == "" {
+		return true
+	}
+	from, err := k.parse(lo)
+	if err != nil {
+		return true
+	}
+	to, err := k.parse(hi)
+	return err != nil || from < to
+}
+
+// askedRanges are the ranges of the source that are read again as they were cut;
+// false when all of the table is meant.
+func (r *run) askedRanges() ([]span, bool) {
+	out := make([]span, 0, len(r.req.Again))
+	for _, a := range r.req.Again {
+		if a.Lo == "" && a.Hi == "" {
+			return nil, false
+		}
+		out = append(out, span{lo: a.Lo, hi: a.Hi})
+	}
+	return out, true
 }
 
 // together joins sorted keys to at most n spans of first and last key, closing

@@ -2,6 +2,9 @@ package reconcile
 
 import (
 	"context"
+	"slices"
+
+	"github.com/pipectl/pipectl/core/plugin"
 )
 
 // A key that a table block declares may be NULL at the source, and a NULL key
@@ -23,7 +26,7 @@ func (r *run) beginNullKeys(ctx context.Context) (rows int64, err error) {
 // settleNullKeys adds a bucket for NULL keys if either side has some. before
 // is what beginNullKeys counted. Rows and buckets are counted one after the
 // other, so a source that moves meanwhile leaves the bucket in flight.
-func (r *run) settleNullKeys(ctx context.Context, before int64, b *bins, end string) error {
+func (r *run) settleNullKeys(ctx context.Context, key rangeKey, before int64, b *bins, end string) error {
 	var nulls bucket
 	nulls.lo, nulls.hi = nullKeyBound, nullKeyBound
 	nulls.silver.rows = b.nullsInSilver
@@ -52,11 +55,46 @@ func (r *run) settleNullKeys(ctx context.Context, before int64, b *bins, end str
 		}
 	}
 	nulls.settle()
+	nulls.hashed = nulls.status == statusMatch && nulls.silver.rows == 1 && r.wantsNullKey()
 	r.buckets = append(r.buckets, nulls)
+	said := "counted, not compared"
+	if nulls.hashed {
+		said = "counted, and compared as there is one"
+	}
 	r.warn("reconcile.null_keys", "Rows without a key cannot be told apart, so silver holds one of them at most. Declare a key whose columns are never NULL.",
-		"The key of %s is NULL in %d rows at the source and in %d rows of %s: these are counted, not compared",
-		r.req.Object, nulls.source.rows, nulls.silver.rows, r.req.Silver.Name)
-	return nil
+		"The key of %s is NULL in %d rows at the source and in %d rows of %s: these are %s",
+		r.req.Object, nulls.source.rows, nulls.silver.rows, r.req.Silver.Name, said)
+	if !nulls.hashed {
+		if nulls.status == statusMatch && r.wantsNullKey() {
+			r.result.LookedAgain = false // there are several now, which cannot be told apart
+		}
+		return nil
+	}
+	return r.compareNullKey(ctx, key)
+}
+
+// wantsNullKey reports whether the one row without a key is compared: where all
+// others are, or an earlier look found it different.
+func (r *run) wantsNullKey() bool {
+	if slices.ContainsFunc(r.req.Again, func(a plugin.KeyRange) bool { return a.Lo == nullKeyBound }) {
+		return true
+	}
+	return r.settings.sample == 1 && !r.isLater()
+}
+
+// compareNullKey compares the row without a key. A source reads it with the
+// range that is open below, as its order has NULL before all keys.
+func (r *run) compareNullKey(ctx context.Context, key rangeKey) error {
+	r.result.Hashed++
+	nulls := span{nullKeyBound, nullKeyBound}
+	column := fieldNamed(r.silver.Schema, key.kind.name)
+	c := &comparison{run: r, pieces: []span{nulls}, whole: true, filter: where(plugin.Term{Column: column, Op: plugin.OpIsNull})}
+	c.pieceOf = func(k []byte) (uint32, bool) { return 0, k[0] != markSet }
+	var below read
+	if len(r.buckets) > 1 {
+		below.hi = r.buckets[0].lo
+	}
+	return c.compare(ctx, []read{below})
 }
 
 // rowsAtSource is how many rows of the source the bins hold.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -43,11 +44,29 @@ func (r *run) countRanges(ctx context.Context, key rangeKey) error {
 	if err := r.settleRanges(ctx, key, b, end.Text); err != nil {
 		return err
 	}
-	chooseBuckets(r.buckets, r.settings.sample, r.random, r.req.Settle)
+	share := r.settings.sample
+	if r.isLater() {
+		share = 0
+	}
+	chooseBuckets(r.buckets, share, r.random, r.req.Settle)
+	for i := range r.buckets {
+		k := &r.buckets[i]
+		k.hashed = k.hashed || r.askedAgain(key, k)
+	}
 	if err := r.compareRanges(ctx, key, b); err != nil {
 		return err
 	}
-	return r.settleNullKeys(ctx, nulls, b, end.Text)
+	r.result.LookedAgain = r.isLater()
+	if err := r.settleNullKeys(ctx, key, nulls, b, end.Text); err != nil {
+		return err
+	}
+	r.result.AllRowsCompared = r.allHashed()
+	return nil
+}
+
+// allHashed reports whether the rows of all buckets were compared.
+func (r *run) allHashed() bool {
+	return !slices.ContainsFunc(r.buckets, func(b bucket) bool { return !b.decidedByRows() })
 }
 
 // settleRanges gives each bucket its status. Keys in flight are looked for

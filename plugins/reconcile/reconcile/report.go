@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,9 +63,10 @@ func reportSpec(name string) plugin.TableSpec {
 // reportBatch is how many rows are sent at once.
 const reportBatch = 4096
 
-// writeReport appends all rows of the run in one write.
+// writeReport appends all rows of the run in one write. A run that has nothing to
+// say leaves a row, too: the newest one of a table tells how it stands.
 func (r *run) writeReport(ctx context.Context) error {
-	if r.settings.report == "" || len(r.buckets) == 0 && len(r.chunks) == 0 && r.findings.records == 0 {
+	if r.settings.report == "" {
 		return nil
 	}
 	spec := reportSpec(r.settings.report)
@@ -132,6 +134,21 @@ type reportRow struct {
 	source, key, failureType, jsonText string
 }
 
+// summary is the row of a run that has no other: of two empty tables, or of a
+// later look at keys that are all equal by now.
+func (r *run) summary() (reportRow, error) {
+	if r.keysCompared == 0 {
+		return reportRow{source: r.result.SourceEnd, bucket: &bucket{status: statusMatch}}, nil
+	}
+	text, err := json.Marshal(struct {
+		Keys int64 `json:"keys_equal"`
+	}{r.keysCompared})
+	if err != nil {
+		return reportRow{}, fmt.Errorf("encoding a row of the report: %w", err)
+	}
+	return reportRow{source: r.rowsEnd, jsonText: string(text)}, nil
+}
+
 // reportRows turns rows into batches.
 type reportRows struct {
 	run     *run
@@ -164,6 +181,15 @@ func (w *reportRows) all(ctx context.Context) error {
 	}
 	for _, c := range r.chunks {
 		if err := w.add(reportRow{span: c.span, failureType: c.kind, jsonText: c.detail}); err != nil {
+			return err
+		}
+	}
+	if len(r.buckets) == 0 && len(r.chunks) == 0 && r.findings.records == 0 {
+		row, err := r.summary()
+		if err != nil {
+			return err
+		}
+		if err := w.add(row); err != nil {
 			return err
 		}
 	}

@@ -109,25 +109,53 @@ func (k rangeKey) bound(s *span, column string) plugin.Clause {
 }
 
 // compareTiles compares the rows of a random share of ranges, whatever the
-// count of the table says.
+// count of the table says. A later look compares the ranges in which an earlier
+// one found something, as that one cut them; the count of the table must match
+// then. Where all ranges are compared, a later look does so, too: it alone finds
+// rows that only silver holds.
 func (r *run) compareTiles(ctx context.Context) error {
-	if r.settings.sample == 0 {
+	if ranges, some := r.askedRanges(); some && r.isLater() && r.settings.sample < 1 {
+		r.buckets[0].hashed, r.buckets[0].partly = true, true
+		if err := r.comparePieces(ctx, ranges, false); err != nil {
+			return err
+		}
+		r.result.LookedAgain = true
+		return nil
+	}
+	if r.settings.sample == 0 && !r.isLater() {
 		return nil
 	}
 	ranges, ok, err := r.tiles(ctx, r.buckets[0].source.rows)
 	if err != nil || !ok {
 		return err
 	}
-	chosen := choose(len(ranges), r.settings.sample, r.random)
-	r.result.Hashed = int64(len(chosen))
-	r.buckets[0].hashed, r.buckets[0].partly = len(chosen) > 0, len(chosen) < len(ranges)
-	c := &comparison{run: r, pieces: ranges, whole: len(chosen) == len(ranges)}
-	if !c.whole {
+	chosen := ranges
+	if !r.isLater() {
+		chosen = nil
+		for _, i := range choose(len(ranges), r.settings.sample, r.random) {
+			chosen = append(chosen, ranges[i])
+		}
+	}
+	whole := len(chosen) == len(ranges)
+	r.buckets[0].hashed, r.buckets[0].partly = len(chosen) > 0, !whole
+	if err := r.comparePieces(ctx, chosen, whole); err != nil {
+		return err
+	}
+	r.result.AllRowsCompared, r.result.LookedAgain = whole, r.isLater()
+	return nil
+}
+
+// comparePieces compares the rows of ranges of the source; whole tells that these
+// are all of it.
+func (r *run) comparePieces(ctx context.Context, pieces []span, whole bool) error {
+	r.result.Hashed = int64(len(pieces))
+	c := &comparison{run: r, pieces: pieces, whole: whole}
+	if !whole {
 		c.present = newKeyFilter(int64(float64(r.buckets[0].source.rows)*r.settings.sample), r.budget/16)
 	}
-	var reads []read
-	for _, i := range chosen {
-		reads = append(reads, read{span: ranges[i], piece: uint32(i)})
+	reads := make([]read, len(pieces))
+	for i, s := range pieces {
+		reads[i] = read{span: s, piece: uint32(i)}
 	}
 	return c.compare(ctx, reads)
 }
@@ -275,11 +303,11 @@ func (c *comparison) pair(ctx context.Context, differing *spool) error {
 			var want compared
 			known := false
 			t.find(s.hash, s.key, func(at *slot, r record) bool {
-				known = true
-				if at.taken {
+				candidate := unpack(r.value)
+				if known = true; at.taken {
+					have.piece = candidate.piece // where a later look finds it
 					return false
 				}
-				candidate := unpack(r.value)
 				equal := bytes.Equal(candidate.columns, have.columns)
 				if partner == nil || equal {
 					partner, want = at, candidate

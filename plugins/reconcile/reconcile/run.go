@@ -36,6 +36,8 @@ type run struct {
 	// findings holds keys that differ, with what was found.
 	findings *spool
 	chunks   []chunkFinding
+	// keysCompared are those that a look was narrowed to.
+	keysCompared int64
 
 	result plugin.CheckResult
 }

@@ -59,9 +59,10 @@ type world struct {
 	source plugin.Source
 	budget int64
 	dir    string
-	// settle and keys go into the request.
+	// settle, keys and again go into the request.
 	settle bool
 	keys   []string
+	again  []plugin.KeyRange
 }
 
 func newWorld(key []string, fields ...arrow.Field) *world {
@@ -305,7 +306,7 @@ func (w *world) request() plugin.CheckRequest {
 		Address: "check.orders", Object: sourceName,
 		Source: plugin.SourceTable{Address: "table.orders", Object: cty.ObjectVal(map[string]cty.Value{"object": cty.StringVal(sourceName)}), Key: w.declared},
 		Silver: plugin.TableRef{Name: silverName}, Bronze: plugin.TableRef{Name: bronzeName},
-		Key: w.key, Instances: []string{"dbo_orders"}, Settle: w.settle, Keys: w.keys,
+		Key: w.key, Instances: []string{"dbo_orders"}, Settle: w.settle, Keys: w.keys, Again: w.again,
 		SourceSchema: arrow.NewSchema(append([]arrow.Field{
 			column("_capture_instance", words), column("_start_lsn", words), column("_seqval", words),
 			column("_operation", arrow.PrimitiveTypes.Int32), column("_command_id", arrow.PrimitiveTypes.Int32), column("_commit_ts", ntz),

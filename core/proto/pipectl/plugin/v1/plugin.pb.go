@@ -668,7 +668,7 @@ func (x RunCheckResponse_Outcome) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use RunCheckResponse_Outcome.Descriptor instead.
 func (RunCheckResponse_Outcome) EnumDescriptor() ([]byte, []int) {
-	return file_pipectl_plugin_v1_plugin_proto_rawDescGZIP(), []int{86, 0}
+	return file_pipectl_plugin_v1_plugin_proto_rawDescGZIP(), []int{87, 0}
 }
 
 // Diagnostic is one thing a user is told. The host turns its path into a place
@@ -6652,9 +6652,13 @@ type CheckRequest struct {
 	// kind IN_FLIGHT name every such key. May be ignored: the host then looks at
 	// everything again.
 	Settle bool `protobuf:"varint,14,opt,name=settle,proto3" json:"settle,omitempty"`
-	// Look at these keys only, JSON objects as in Finding.key: they were in flight
-	// at an earlier look. Empty: look at everything. May be ignored, too.
-	Keys          []string `protobuf:"bytes,15,rep,name=keys,proto3" json:"keys,omitempty"`
+	// Look at these keys only, JSON objects as in Finding.key: they were in flight,
+	// or differed, at an earlier look. Empty: look at everything. May be ignored, too.
+	Keys []string `protobuf:"bytes,15,rep,name=keys,proto3" json:"keys,omitempty"`
+	// Ranges in which an earlier look of the same check found keys. Where keys are
+	// not looked at one by one, the rows of these ranges are to be compared, whatever
+	// else is chosen. See Result.looked_again.
+	Again         []*KeyRange `protobuf:"bytes,16,rep,name=again,proto3" json:"again,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -6794,6 +6798,66 @@ func (x *CheckRequest) GetKeys() []string {
 	return nil
 }
 
+func (x *CheckRequest) GetAgain() []*KeyRange {
+	if x != nil {
+		return x.Again
+	}
+	return nil
+}
+
+// KeyRange has bounds as in RunCheckResponse.Finding; empty is open.
+type KeyRange struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Lo            string                 `protobuf:"bytes,1,opt,name=lo,proto3" json:"lo,omitempty"`
+	Hi            string                 `protobuf:"bytes,2,opt,name=hi,proto3" json:"hi,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KeyRange) Reset() {
+	*x = KeyRange{}
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[85]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KeyRange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KeyRange) ProtoMessage() {}
+
+func (x *KeyRange) ProtoReflect() protoreflect.Message {
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[85]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KeyRange.ProtoReflect.Descriptor instead.
+func (*KeyRange) Descriptor() ([]byte, []int) {
+	return file_pipectl_plugin_v1_plugin_proto_rawDescGZIP(), []int{85}
+}
+
+func (x *KeyRange) GetLo() string {
+	if x != nil {
+		return x.Lo
+	}
+	return ""
+}
+
+func (x *KeyRange) GetHi() string {
+	if x != nil {
+		return x.Hi
+	}
+	return ""
+}
+
 type PlanCheckResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Summary string                 `protobuf:"bytes,1,opt,name=summary,proto3" json:"summary,omitempty"`
@@ -6807,7 +6871,7 @@ type PlanCheckResponse struct {
 
 func (x *PlanCheckResponse) Reset() {
 	*x = PlanCheckResponse{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[85]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6819,7 +6883,7 @@ func (x *PlanCheckResponse) String() string {
 func (*PlanCheckResponse) ProtoMessage() {}
 
 func (x *PlanCheckResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[85]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6832,7 +6896,7 @@ func (x *PlanCheckResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanCheckResponse.ProtoReflect.Descriptor instead.
 func (*PlanCheckResponse) Descriptor() ([]byte, []int) {
-	return file_pipectl_plugin_v1_plugin_proto_rawDescGZIP(), []int{85}
+	return file_pipectl_plugin_v1_plugin_proto_rawDescGZIP(), []int{86}
 }
 
 func (x *PlanCheckResponse) GetSummary() string {
@@ -6880,7 +6944,7 @@ type RunCheckResponse struct {
 
 func (x *RunCheckResponse) Reset() {
 	*x = RunCheckResponse{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[86]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[87]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6892,7 +6956,7 @@ func (x *RunCheckResponse) String() string {
 func (*RunCheckResponse) ProtoMessage() {}
 
 func (x *RunCheckResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[86]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[87]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6905,7 +6969,7 @@ func (x *RunCheckResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunCheckResponse.ProtoReflect.Descriptor instead.
 func (*RunCheckResponse) Descriptor() ([]byte, []int) {
-	return file_pipectl_plugin_v1_plugin_proto_rawDescGZIP(), []int{86}
+	return file_pipectl_plugin_v1_plugin_proto_rawDescGZIP(), []int{87}
 }
 
 func (x *RunCheckResponse) GetEvent() isRunCheckResponse_Event {
@@ -6993,7 +7057,7 @@ type Component_Capabilities struct {
 
 func (x *Component_Capabilities) Reset() {
 	*x = Component_Capabilities{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[89]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[90]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7005,7 +7069,7 @@ func (x *Component_Capabilities) String() string {
 func (*Component_Capabilities) ProtoMessage() {}
 
 func (x *Component_Capabilities) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[89]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[90]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7081,7 +7145,7 @@ type Body_Attribute struct {
 
 func (x *Body_Attribute) Reset() {
 	*x = Body_Attribute{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[90]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[91]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7093,7 +7157,7 @@ func (x *Body_Attribute) String() string {
 func (*Body_Attribute) ProtoMessage() {}
 
 func (x *Body_Attribute) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[90]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[91]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7178,7 +7242,7 @@ type Body_Block struct {
 
 func (x *Body_Block) Reset() {
 	*x = Body_Block{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[91]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[92]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7190,7 +7254,7 @@ func (x *Body_Block) String() string {
 func (*Body_Block) ProtoMessage() {}
 
 func (x *Body_Block) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[91]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[92]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7252,7 +7316,7 @@ type SourceTable_ColumnRule struct {
 
 func (x *SourceTable_ColumnRule) Reset() {
 	*x = SourceTable_ColumnRule{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[92]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[93]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7264,7 +7328,7 @@ func (x *SourceTable_ColumnRule) String() string {
 func (*SourceTable_ColumnRule) ProtoMessage() {}
 
 func (x *SourceTable_ColumnRule) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[92]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[93]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7320,7 +7384,7 @@ type InspectResponse_TableInfo struct {
 
 func (x *InspectResponse_TableInfo) Reset() {
 	*x = InspectResponse_TableInfo{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[94]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[95]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7332,7 +7396,7 @@ func (x *InspectResponse_TableInfo) String() string {
 func (*InspectResponse_TableInfo) ProtoMessage() {}
 
 func (x *InspectResponse_TableInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[94]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[95]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7438,7 +7502,7 @@ type GetTablesResponse_State struct {
 
 func (x *GetTablesResponse_State) Reset() {
 	*x = GetTablesResponse_State{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[95]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[96]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7450,7 +7514,7 @@ func (x *GetTablesResponse_State) String() string {
 func (*GetTablesResponse_State) ProtoMessage() {}
 
 func (x *GetTablesResponse_State) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[95]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[96]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7561,7 +7625,7 @@ type Filter_Term struct {
 
 func (x *Filter_Term) Reset() {
 	*x = Filter_Term{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[99]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[100]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7573,7 +7637,7 @@ func (x *Filter_Term) String() string {
 func (*Filter_Term) ProtoMessage() {}
 
 func (x *Filter_Term) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[99]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[100]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7619,7 +7683,7 @@ type Filter_Clause struct {
 
 func (x *Filter_Clause) Reset() {
 	*x = Filter_Clause{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[100]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[101]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7631,7 +7695,7 @@ func (x *Filter_Clause) String() string {
 func (*Filter_Clause) ProtoMessage() {}
 
 func (x *Filter_Clause) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[100]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[101]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7668,7 +7732,7 @@ type HistoryResponse_Commit struct {
 
 func (x *HistoryResponse_Commit) Reset() {
 	*x = HistoryResponse_Commit{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[101]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[102]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7680,7 +7744,7 @@ func (x *HistoryResponse_Commit) String() string {
 func (*HistoryResponse_Commit) ProtoMessage() {}
 
 func (x *HistoryResponse_Commit) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[101]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[102]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7751,7 +7815,7 @@ type WritePartRequest_Open struct {
 
 func (x *WritePartRequest_Open) Reset() {
 	*x = WritePartRequest_Open{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[102]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[103]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7763,7 +7827,7 @@ func (x *WritePartRequest_Open) String() string {
 func (*WritePartRequest_Open) ProtoMessage() {}
 
 func (x *WritePartRequest_Open) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[102]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[103]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7827,7 +7891,7 @@ type WritePartRequest_Open_Constant struct {
 
 func (x *WritePartRequest_Open_Constant) Reset() {
 	*x = WritePartRequest_Open_Constant{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[103]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[104]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7839,7 +7903,7 @@ func (x *WritePartRequest_Open_Constant) String() string {
 func (*WritePartRequest_Open_Constant) ProtoMessage() {}
 
 func (x *WritePartRequest_Open_Constant) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[103]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[104]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7884,7 +7948,7 @@ type WritePartResponse_Opened struct {
 
 func (x *WritePartResponse_Opened) Reset() {
 	*x = WritePartResponse_Opened{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[104]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[105]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7896,7 +7960,7 @@ func (x *WritePartResponse_Opened) String() string {
 func (*WritePartResponse_Opened) ProtoMessage() {}
 
 func (x *WritePartResponse_Opened) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[104]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[105]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7923,7 +7987,7 @@ type WritePartResponse_Part struct {
 
 func (x *WritePartResponse_Part) Reset() {
 	*x = WritePartResponse_Part{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[105]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[106]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7935,7 +7999,7 @@ func (x *WritePartResponse_Part) String() string {
 func (*WritePartResponse_Part) ProtoMessage() {}
 
 func (x *WritePartResponse_Part) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[105]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[106]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7982,7 +8046,7 @@ type ReadLedgerResponse_OpenSnapshot struct {
 
 func (x *ReadLedgerResponse_OpenSnapshot) Reset() {
 	*x = ReadLedgerResponse_OpenSnapshot{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[106]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[107]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7994,7 +8058,7 @@ func (x *ReadLedgerResponse_OpenSnapshot) String() string {
 func (*ReadLedgerResponse_OpenSnapshot) ProtoMessage() {}
 
 func (x *ReadLedgerResponse_OpenSnapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[106]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[107]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8040,7 +8104,7 @@ type ChunksResponse_Row struct {
 
 func (x *ChunksResponse_Row) Reset() {
 	*x = ChunksResponse_Row{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[107]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[108]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8052,7 +8116,7 @@ func (x *ChunksResponse_Row) String() string {
 func (*ChunksResponse_Row) ProtoMessage() {}
 
 func (x *ChunksResponse_Row) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[107]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[108]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8142,7 +8206,7 @@ type RunSilverResponse_Result struct {
 
 func (x *RunSilverResponse_Result) Reset() {
 	*x = RunSilverResponse_Result{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[108]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[109]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8154,7 +8218,7 @@ func (x *RunSilverResponse_Result) String() string {
 func (*RunSilverResponse_Result) ProtoMessage() {}
 
 func (x *RunSilverResponse_Result) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[108]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[109]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8254,7 +8318,7 @@ type RunCheckResponse_Finding struct {
 
 func (x *RunCheckResponse_Finding) Reset() {
 	*x = RunCheckResponse_Finding{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[109]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[110]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8266,7 +8330,7 @@ func (x *RunCheckResponse_Finding) String() string {
 func (*RunCheckResponse_Finding) ProtoMessage() {}
 
 func (x *RunCheckResponse_Finding) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[109]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[110]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8279,7 +8343,7 @@ func (x *RunCheckResponse_Finding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunCheckResponse_Finding.ProtoReflect.Descriptor instead.
 func (*RunCheckResponse_Finding) Descriptor() ([]byte, []int) {
-	return file_pipectl_plugin_v1_plugin_proto_rawDescGZIP(), []int{86, 0}
+	return file_pipectl_plugin_v1_plugin_proto_rawDescGZIP(), []int{87, 0}
 }
 
 func (x *RunCheckResponse_Finding) GetKind() string {
@@ -8340,13 +8404,19 @@ type RunCheckResponse_Result struct {
 	SilverApplied string                   `protobuf:"bytes,12,opt,name=silver_applied,json=silverApplied,proto3" json:"silver_applied,omitempty"`
 	SourceEnd     string                   `protobuf:"bytes,13,opt,name=source_end,json=sourceEnd,proto3" json:"source_end,omitempty"`
 	Diagnostics   []*Diagnostic            `protobuf:"bytes,14,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	// Every row of silver_version, and every row that the source was counted with,
+	// was compared with all its values.
+	AllRowsCompared bool `protobuf:"varint,15,opt,name=all_rows_compared,json=allRowsCompared,proto3" json:"all_rows_compared,omitempty"`
+	// All keys, or all rows in the ranges of again, were compared. Without it an
+	// outcome takes back nothing that an earlier look found about keys.
+	LookedAgain   bool `protobuf:"varint,16,opt,name=looked_again,json=lookedAgain,proto3" json:"looked_again,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RunCheckResponse_Result) Reset() {
 	*x = RunCheckResponse_Result{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[110]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[111]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8358,7 +8428,7 @@ func (x *RunCheckResponse_Result) String() string {
 func (*RunCheckResponse_Result) ProtoMessage() {}
 
 func (x *RunCheckResponse_Result) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[110]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[111]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8371,7 +8441,7 @@ func (x *RunCheckResponse_Result) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunCheckResponse_Result.ProtoReflect.Descriptor instead.
 func (*RunCheckResponse_Result) Descriptor() ([]byte, []int) {
-	return file_pipectl_plugin_v1_plugin_proto_rawDescGZIP(), []int{86, 1}
+	return file_pipectl_plugin_v1_plugin_proto_rawDescGZIP(), []int{87, 1}
 }
 
 func (x *RunCheckResponse_Result) GetRunId() string {
@@ -8470,6 +8540,20 @@ func (x *RunCheckResponse_Result) GetDiagnostics() []*Diagnostic {
 		return x.Diagnostics
 	}
 	return nil
+}
+
+func (x *RunCheckResponse_Result) GetAllRowsCompared() bool {
+	if x != nil {
+		return x.AllRowsCompared
+	}
+	return false
+}
+
+func (x *RunCheckResponse_Result) GetLookedAgain() bool {
+	if x != nil {
+		return x.LookedAgain
+	}
+	return false
 }
 
 var File_pipectl_plugin_v1_plugin_proto protoreflect.FileDescriptor
@@ -9121,7 +9205,7 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"\vdiagnostics\x18\n" +
 	" \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnosticsB\r\n" +
 	"\v_verdict_usB\a\n" +
-	"\x05event\"\xbb\x04\n" +
+	"\x05event\"\xee\x04\n" +
 	"\fCheckRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x14\n" +
 	"\x05grant\x18\x02 \x01(\tR\x05grant\x12\x18\n" +
@@ -9138,12 +9222,16 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"\rtables_limits\x18\f \x01(\v2\x19.pipectl.plugin.v1.LimitsR\ftablesLimits\x12>\n" +
 	"\rsource_limits\x18\r \x01(\v2\x19.pipectl.plugin.v1.LimitsR\fsourceLimits\x12\x16\n" +
 	"\x06settle\x18\x0e \x01(\bR\x06settle\x12\x12\n" +
-	"\x04keys\x18\x0f \x03(\tR\x04keys\"\xd9\x01\n" +
+	"\x04keys\x18\x0f \x03(\tR\x04keys\x121\n" +
+	"\x05again\x18\x10 \x03(\v2\x1b.pipectl.plugin.v1.KeyRangeR\x05again\"*\n" +
+	"\bKeyRange\x12\x0e\n" +
+	"\x02lo\x18\x01 \x01(\tR\x02lo\x12\x0e\n" +
+	"\x02hi\x18\x02 \x01(\tR\x02hi\"\xd9\x01\n" +
 	"\x11PlanCheckResponse\x12\x18\n" +
 	"\asummary\x18\x01 \x01(\tR\asummary\x124\n" +
 	"\x06tables\x18\x02 \x03(\v2\x1c.pipectl.plugin.v1.TableSpecR\x06tables\x123\n" +
 	"\x05found\x18\x03 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\x05found\x12?\n" +
-	"\vdiagnostics\x18\x04 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\"\xf3\b\n" +
+	"\vdiagnostics\x18\x04 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\"\xc2\t\n" +
 	"\x10RunCheckResponse\x12G\n" +
 	"\afinding\x18\x01 \x01(\v2+.pipectl.plugin.v1.RunCheckResponse.FindingH\x00R\afinding\x129\n" +
 	"\bprogress\x18\x02 \x01(\v2\x1b.pipectl.plugin.v1.ProgressH\x00R\bprogress\x12D\n" +
@@ -9155,7 +9243,7 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"\acolumns\x18\x03 \x03(\tR\acolumns\x12\x0e\n" +
 	"\x02lo\x18\x04 \x01(\tR\x02lo\x12\x0e\n" +
 	"\x02hi\x18\x05 \x01(\tR\x02hi\x12\x16\n" +
-	"\x06detail\x18\x06 \x01(\tR\x06detail\x1a\xea\x04\n" +
+	"\x06detail\x18\x06 \x01(\tR\x06detail\x1a\xb9\x05\n" +
 	"\x06Result\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12E\n" +
 	"\aoutcome\x18\x02 \x01(\x0e2+.pipectl.plugin.v1.RunCheckResponse.OutcomeR\aoutcome\x12\x18\n" +
@@ -9174,7 +9262,9 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x0esilver_applied\x18\f \x01(\tR\rsilverApplied\x12\x1d\n" +
 	"\n" +
 	"source_end\x18\r \x01(\tR\tsourceEnd\x12?\n" +
-	"\vdiagnostics\x18\x0e \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\x1a;\n" +
+	"\vdiagnostics\x18\x0e \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\x12*\n" +
+	"\x11all_rows_compared\x18\x0f \x01(\bR\x0fallRowsCompared\x12!\n" +
+	"\flooked_again\x18\x10 \x01(\bR\vlookedAgain\x1a;\n" +
 	"\rFailuresEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"c\n" +
@@ -9260,7 +9350,7 @@ func file_pipectl_plugin_v1_plugin_proto_rawDescGZIP() []byte {
 }
 
 var file_pipectl_plugin_v1_plugin_proto_enumTypes = make([]protoimpl.EnumInfo, 11)
-var file_pipectl_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 112)
+var file_pipectl_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 113)
 var file_pipectl_plugin_v1_plugin_proto_goTypes = []any{
 	(Role)(0),                               // 0: pipectl.plugin.v1.Role
 	(BodyKind)(0),                           // 1: pipectl.plugin.v1.BodyKind
@@ -9358,44 +9448,45 @@ var file_pipectl_plugin_v1_plugin_proto_goTypes = []any{
 	(*Progress)(nil),                        // 93: pipectl.plugin.v1.Progress
 	(*RunSilverResponse)(nil),               // 94: pipectl.plugin.v1.RunSilverResponse
 	(*CheckRequest)(nil),                    // 95: pipectl.plugin.v1.CheckRequest
-	(*PlanCheckResponse)(nil),               // 96: pipectl.plugin.v1.PlanCheckResponse
-	(*RunCheckResponse)(nil),                // 97: pipectl.plugin.v1.RunCheckResponse
-	nil,                                     // 98: pipectl.plugin.v1.Diagnostic.DataEntry
-	nil,                                     // 99: pipectl.plugin.v1.End.OperationsEntry
-	(*Component_Capabilities)(nil),          // 100: pipectl.plugin.v1.Component.Capabilities
-	(*Body_Attribute)(nil),                  // 101: pipectl.plugin.v1.Body.Attribute
-	(*Body_Block)(nil),                      // 102: pipectl.plugin.v1.Body.Block
-	(*SourceTable_ColumnRule)(nil),          // 103: pipectl.plugin.v1.SourceTable.ColumnRule
-	nil,                                     // 104: pipectl.plugin.v1.InspectRequest.SinceEntry
-	(*InspectResponse_TableInfo)(nil),       // 105: pipectl.plugin.v1.InspectResponse.TableInfo
-	(*GetTablesResponse_State)(nil),         // 106: pipectl.plugin.v1.GetTablesResponse.State
-	nil,                                     // 107: pipectl.plugin.v1.GetTablesResponse.State.PropertiesEntry
-	nil,                                     // 108: pipectl.plugin.v1.GetTablesResponse.State.TxnsEntry
-	nil,                                     // 109: pipectl.plugin.v1.TableSpec.PropertiesEntry
-	(*Filter_Term)(nil),                     // 110: pipectl.plugin.v1.Filter.Term
-	(*Filter_Clause)(nil),                   // 111: pipectl.plugin.v1.Filter.Clause
-	(*HistoryResponse_Commit)(nil),          // 112: pipectl.plugin.v1.HistoryResponse.Commit
-	(*WritePartRequest_Open)(nil),           // 113: pipectl.plugin.v1.WritePartRequest.Open
-	(*WritePartRequest_Open_Constant)(nil),  // 114: pipectl.plugin.v1.WritePartRequest.Open.Constant
-	(*WritePartResponse_Opened)(nil),        // 115: pipectl.plugin.v1.WritePartResponse.Opened
-	(*WritePartResponse_Part)(nil),          // 116: pipectl.plugin.v1.WritePartResponse.Part
-	(*ReadLedgerResponse_OpenSnapshot)(nil), // 117: pipectl.plugin.v1.ReadLedgerResponse.OpenSnapshot
-	(*ChunksResponse_Row)(nil),              // 118: pipectl.plugin.v1.ChunksResponse.Row
-	(*RunSilverResponse_Result)(nil),        // 119: pipectl.plugin.v1.RunSilverResponse.Result
-	(*RunCheckResponse_Finding)(nil),        // 120: pipectl.plugin.v1.RunCheckResponse.Finding
-	(*RunCheckResponse_Result)(nil),         // 121: pipectl.plugin.v1.RunCheckResponse.Result
-	nil,                                     // 122: pipectl.plugin.v1.RunCheckResponse.Result.FailuresEntry
+	(*KeyRange)(nil),                        // 96: pipectl.plugin.v1.KeyRange
+	(*PlanCheckResponse)(nil),               // 97: pipectl.plugin.v1.PlanCheckResponse
+	(*RunCheckResponse)(nil),                // 98: pipectl.plugin.v1.RunCheckResponse
+	nil,                                     // 99: pipectl.plugin.v1.Diagnostic.DataEntry
+	nil,                                     // 100: pipectl.plugin.v1.End.OperationsEntry
+	(*Component_Capabilities)(nil),          // 101: pipectl.plugin.v1.Component.Capabilities
+	(*Body_Attribute)(nil),                  // 102: pipectl.plugin.v1.Body.Attribute
+	(*Body_Block)(nil),                      // 103: pipectl.plugin.v1.Body.Block
+	(*SourceTable_ColumnRule)(nil),          // 104: pipectl.plugin.v1.SourceTable.ColumnRule
+	nil,                                     // 105: pipectl.plugin.v1.InspectRequest.SinceEntry
+	(*InspectResponse_TableInfo)(nil),       // 106: pipectl.plugin.v1.InspectResponse.TableInfo
+	(*GetTablesResponse_State)(nil),         // 107: pipectl.plugin.v1.GetTablesResponse.State
+	nil,                                     // 108: pipectl.plugin.v1.GetTablesResponse.State.PropertiesEntry
+	nil,                                     // 109: pipectl.plugin.v1.GetTablesResponse.State.TxnsEntry
+	nil,                                     // 110: pipectl.plugin.v1.TableSpec.PropertiesEntry
+	(*Filter_Term)(nil),                     // 111: pipectl.plugin.v1.Filter.Term
+	(*Filter_Clause)(nil),                   // 112: pipectl.plugin.v1.Filter.Clause
+	(*HistoryResponse_Commit)(nil),          // 113: pipectl.plugin.v1.HistoryResponse.Commit
+	(*WritePartRequest_Open)(nil),           // 114: pipectl.plugin.v1.WritePartRequest.Open
+	(*WritePartRequest_Open_Constant)(nil),  // 115: pipectl.plugin.v1.WritePartRequest.Open.Constant
+	(*WritePartResponse_Opened)(nil),        // 116: pipectl.plugin.v1.WritePartResponse.Opened
+	(*WritePartResponse_Part)(nil),          // 117: pipectl.plugin.v1.WritePartResponse.Part
+	(*ReadLedgerResponse_OpenSnapshot)(nil), // 118: pipectl.plugin.v1.ReadLedgerResponse.OpenSnapshot
+	(*ChunksResponse_Row)(nil),              // 119: pipectl.plugin.v1.ChunksResponse.Row
+	(*RunSilverResponse_Result)(nil),        // 120: pipectl.plugin.v1.RunSilverResponse.Result
+	(*RunCheckResponse_Finding)(nil),        // 121: pipectl.plugin.v1.RunCheckResponse.Finding
+	(*RunCheckResponse_Result)(nil),         // 122: pipectl.plugin.v1.RunCheckResponse.Result
+	nil,                                     // 123: pipectl.plugin.v1.RunCheckResponse.Result.FailuresEntry
 }
 var file_pipectl_plugin_v1_plugin_proto_depIdxs = []int32{
 	3,   // 0: pipectl.plugin.v1.Diagnostic.severity:type_name -> pipectl.plugin.v1.Diagnostic.Severity
 	4,   // 1: pipectl.plugin.v1.Diagnostic.kind:type_name -> pipectl.plugin.v1.Diagnostic.Kind
 	12,  // 2: pipectl.plugin.v1.Diagnostic.path:type_name -> pipectl.plugin.v1.PathStep
-	98,  // 3: pipectl.plugin.v1.Diagnostic.data:type_name -> pipectl.plugin.v1.Diagnostic.DataEntry
+	99,  // 3: pipectl.plugin.v1.Diagnostic.data:type_name -> pipectl.plugin.v1.Diagnostic.DataEntry
 	17,  // 4: pipectl.plugin.v1.Frame.begin:type_name -> pipectl.plugin.v1.Begin
 	18,  // 5: pipectl.plugin.v1.Frame.batch:type_name -> pipectl.plugin.v1.Batch
 	19,  // 6: pipectl.plugin.v1.Frame.end:type_name -> pipectl.plugin.v1.End
 	22,  // 7: pipectl.plugin.v1.Frame.failure:type_name -> pipectl.plugin.v1.Failure
-	99,  // 8: pipectl.plugin.v1.End.operations:type_name -> pipectl.plugin.v1.End.OperationsEntry
+	100, // 8: pipectl.plugin.v1.End.operations:type_name -> pipectl.plugin.v1.End.OperationsEntry
 	13,  // 9: pipectl.plugin.v1.End.least:type_name -> pipectl.plugin.v1.Position
 	13,  // 10: pipectl.plugin.v1.End.greatest:type_name -> pipectl.plugin.v1.Position
 	20,  // 11: pipectl.plugin.v1.End.metrics:type_name -> pipectl.plugin.v1.ReadMetrics
@@ -9409,9 +9500,9 @@ var file_pipectl_plugin_v1_plugin_proto_depIdxs = []int32{
 	27,  // 19: pipectl.plugin.v1.Component.connection:type_name -> pipectl.plugin.v1.Body
 	27,  // 20: pipectl.plugin.v1.Component.object:type_name -> pipectl.plugin.v1.Body
 	27,  // 21: pipectl.plugin.v1.Component.read:type_name -> pipectl.plugin.v1.Body
-	100, // 22: pipectl.plugin.v1.Component.capabilities:type_name -> pipectl.plugin.v1.Component.Capabilities
-	101, // 23: pipectl.plugin.v1.Body.attributes:type_name -> pipectl.plugin.v1.Body.Attribute
-	102, // 24: pipectl.plugin.v1.Body.blocks:type_name -> pipectl.plugin.v1.Body.Block
+	101, // 22: pipectl.plugin.v1.Component.capabilities:type_name -> pipectl.plugin.v1.Component.Capabilities
+	102, // 23: pipectl.plugin.v1.Body.attributes:type_name -> pipectl.plugin.v1.Body.Attribute
+	103, // 24: pipectl.plugin.v1.Body.blocks:type_name -> pipectl.plugin.v1.Body.Block
 	0,   // 25: pipectl.plugin.v1.ValidateConfigRequest.role:type_name -> pipectl.plugin.v1.Role
 	1,   // 26: pipectl.plugin.v1.ValidateConfigRequest.body:type_name -> pipectl.plugin.v1.BodyKind
 	14,  // 27: pipectl.plugin.v1.ValidateConfigRequest.value:type_name -> pipectl.plugin.v1.Value
@@ -9423,11 +9514,11 @@ var file_pipectl_plugin_v1_plugin_proto_depIdxs = []int32{
 	11,  // 33: pipectl.plugin.v1.CloseSessionResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
 	14,  // 34: pipectl.plugin.v1.SourceTable.object:type_name -> pipectl.plugin.v1.Value
 	14,  // 35: pipectl.plugin.v1.SourceTable.read:type_name -> pipectl.plugin.v1.Value
-	103, // 36: pipectl.plugin.v1.SourceTable.columns:type_name -> pipectl.plugin.v1.SourceTable.ColumnRule
+	104, // 36: pipectl.plugin.v1.SourceTable.columns:type_name -> pipectl.plugin.v1.SourceTable.ColumnRule
 	35,  // 37: pipectl.plugin.v1.InspectRequest.tables:type_name -> pipectl.plugin.v1.SourceTable
-	104, // 38: pipectl.plugin.v1.InspectRequest.since:type_name -> pipectl.plugin.v1.InspectRequest.SinceEntry
+	105, // 38: pipectl.plugin.v1.InspectRequest.since:type_name -> pipectl.plugin.v1.InspectRequest.SinceEntry
 	13,  // 39: pipectl.plugin.v1.InspectResponse.newest:type_name -> pipectl.plugin.v1.Position
-	105, // 40: pipectl.plugin.v1.InspectResponse.tables:type_name -> pipectl.plugin.v1.InspectResponse.TableInfo
+	106, // 40: pipectl.plugin.v1.InspectResponse.tables:type_name -> pipectl.plugin.v1.InspectResponse.TableInfo
 	11,  // 41: pipectl.plugin.v1.InspectResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
 	35,  // 42: pipectl.plugin.v1.StartRequest.table:type_name -> pipectl.plugin.v1.SourceTable
 	13,  // 43: pipectl.plugin.v1.PositionResponse.position:type_name -> pipectl.plugin.v1.Position
@@ -9461,10 +9552,10 @@ var file_pipectl_plugin_v1_plugin_proto_depIdxs = []int32{
 	35,  // 71: pipectl.plugin.v1.AggregateRequest.table:type_name -> pipectl.plugin.v1.SourceTable
 	5,   // 72: pipectl.plugin.v1.AggregateRequest.kind:type_name -> pipectl.plugin.v1.AggregateRequest.Kind
 	15,  // 73: pipectl.plugin.v1.GetTablesRequest.tables:type_name -> pipectl.plugin.v1.Table
-	106, // 74: pipectl.plugin.v1.GetTablesResponse.tables:type_name -> pipectl.plugin.v1.GetTablesResponse.State
+	107, // 74: pipectl.plugin.v1.GetTablesResponse.tables:type_name -> pipectl.plugin.v1.GetTablesResponse.State
 	11,  // 75: pipectl.plugin.v1.GetTablesResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
 	15,  // 76: pipectl.plugin.v1.TableSpec.table:type_name -> pipectl.plugin.v1.Table
-	109, // 77: pipectl.plugin.v1.TableSpec.properties:type_name -> pipectl.plugin.v1.TableSpec.PropertiesEntry
+	110, // 77: pipectl.plugin.v1.TableSpec.properties:type_name -> pipectl.plugin.v1.TableSpec.PropertiesEntry
 	6,   // 78: pipectl.plugin.v1.TableSpec.layout:type_name -> pipectl.plugin.v1.TableSpec.Layout
 	57,  // 79: pipectl.plugin.v1.PlanTableRequest.spec:type_name -> pipectl.plugin.v1.TableSpec
 	2,   // 80: pipectl.plugin.v1.PlanTableResponse.action:type_name -> pipectl.plugin.v1.TableAction
@@ -9472,12 +9563,12 @@ var file_pipectl_plugin_v1_plugin_proto_depIdxs = []int32{
 	57,  // 82: pipectl.plugin.v1.ApplyTableRequest.spec:type_name -> pipectl.plugin.v1.TableSpec
 	2,   // 83: pipectl.plugin.v1.ApplyTableResponse.action:type_name -> pipectl.plugin.v1.TableAction
 	11,  // 84: pipectl.plugin.v1.ApplyTableResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	111, // 85: pipectl.plugin.v1.Filter.any:type_name -> pipectl.plugin.v1.Filter.Clause
+	112, // 85: pipectl.plugin.v1.Filter.any:type_name -> pipectl.plugin.v1.Filter.Clause
 	15,  // 86: pipectl.plugin.v1.ScanRequest.table:type_name -> pipectl.plugin.v1.Table
 	46,  // 87: pipectl.plugin.v1.ScanRequest.columns:type_name -> pipectl.plugin.v1.Columns
 	62,  // 88: pipectl.plugin.v1.ScanRequest.filter:type_name -> pipectl.plugin.v1.Filter
 	15,  // 89: pipectl.plugin.v1.HistoryRequest.table:type_name -> pipectl.plugin.v1.Table
-	112, // 90: pipectl.plugin.v1.HistoryResponse.commits:type_name -> pipectl.plugin.v1.HistoryResponse.Commit
+	113, // 90: pipectl.plugin.v1.HistoryResponse.commits:type_name -> pipectl.plugin.v1.HistoryResponse.Commit
 	11,  // 91: pipectl.plugin.v1.HistoryResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
 	46,  // 92: pipectl.plugin.v1.Merge.update_columns:type_name -> pipectl.plugin.v1.Columns
 	15,  // 93: pipectl.plugin.v1.BeginWriteRequest.table:type_name -> pipectl.plugin.v1.Table
@@ -9485,10 +9576,10 @@ var file_pipectl_plugin_v1_plugin_proto_depIdxs = []int32{
 	66,  // 95: pipectl.plugin.v1.BeginWriteRequest.txns:type_name -> pipectl.plugin.v1.Txn
 	67,  // 96: pipectl.plugin.v1.BeginWriteRequest.merge:type_name -> pipectl.plugin.v1.Merge
 	11,  // 97: pipectl.plugin.v1.BeginWriteResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	113, // 98: pipectl.plugin.v1.WritePartRequest.open:type_name -> pipectl.plugin.v1.WritePartRequest.Open
+	114, // 98: pipectl.plugin.v1.WritePartRequest.open:type_name -> pipectl.plugin.v1.WritePartRequest.Open
 	16,  // 99: pipectl.plugin.v1.WritePartRequest.frame:type_name -> pipectl.plugin.v1.Frame
-	115, // 100: pipectl.plugin.v1.WritePartResponse.opened:type_name -> pipectl.plugin.v1.WritePartResponse.Opened
-	116, // 101: pipectl.plugin.v1.WritePartResponse.part:type_name -> pipectl.plugin.v1.WritePartResponse.Part
+	116, // 100: pipectl.plugin.v1.WritePartResponse.opened:type_name -> pipectl.plugin.v1.WritePartResponse.Opened
+	117, // 101: pipectl.plugin.v1.WritePartResponse.part:type_name -> pipectl.plugin.v1.WritePartResponse.Part
 	22,  // 102: pipectl.plugin.v1.WritePartResponse.failure:type_name -> pipectl.plugin.v1.Failure
 	9,   // 103: pipectl.plugin.v1.CommitResponse.outcome:type_name -> pipectl.plugin.v1.CommitResponse.Outcome
 	11,  // 104: pipectl.plugin.v1.CommitResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
@@ -9499,9 +9590,9 @@ var file_pipectl_plugin_v1_plugin_proto_depIdxs = []int32{
 	11,  // 109: pipectl.plugin.v1.DeleteObjectResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
 	13,  // 110: pipectl.plugin.v1.ReadLedgerResponse.bronze_end:type_name -> pipectl.plugin.v1.Position
 	85,  // 111: pipectl.plugin.v1.ReadLedgerResponse.position:type_name -> pipectl.plugin.v1.TargetPosition
-	117, // 112: pipectl.plugin.v1.ReadLedgerResponse.open:type_name -> pipectl.plugin.v1.ReadLedgerResponse.OpenSnapshot
+	118, // 112: pipectl.plugin.v1.ReadLedgerResponse.open:type_name -> pipectl.plugin.v1.ReadLedgerResponse.OpenSnapshot
 	11,  // 113: pipectl.plugin.v1.ReadLedgerResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	118, // 114: pipectl.plugin.v1.ChunksResponse.rows:type_name -> pipectl.plugin.v1.ChunksResponse.Row
+	119, // 114: pipectl.plugin.v1.ChunksResponse.rows:type_name -> pipectl.plugin.v1.ChunksResponse.Row
 	11,  // 115: pipectl.plugin.v1.ChunksResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
 	85,  // 116: pipectl.plugin.v1.AdvanceRequest.position:type_name -> pipectl.plugin.v1.TargetPosition
 	11,  // 117: pipectl.plugin.v1.AdvanceResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
@@ -9515,7 +9606,7 @@ var file_pipectl_plugin_v1_plugin_proto_depIdxs = []int32{
 	11,  // 125: pipectl.plugin.v1.PlanSilverResponse.found:type_name -> pipectl.plugin.v1.Diagnostic
 	11,  // 126: pipectl.plugin.v1.PlanSilverResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
 	93,  // 127: pipectl.plugin.v1.RunSilverResponse.progress:type_name -> pipectl.plugin.v1.Progress
-	119, // 128: pipectl.plugin.v1.RunSilverResponse.result:type_name -> pipectl.plugin.v1.RunSilverResponse.Result
+	120, // 128: pipectl.plugin.v1.RunSilverResponse.result:type_name -> pipectl.plugin.v1.RunSilverResponse.Result
 	22,  // 129: pipectl.plugin.v1.RunSilverResponse.failure:type_name -> pipectl.plugin.v1.Failure
 	14,  // 130: pipectl.plugin.v1.CheckRequest.body:type_name -> pipectl.plugin.v1.Value
 	35,  // 131: pipectl.plugin.v1.CheckRequest.source:type_name -> pipectl.plugin.v1.SourceTable
@@ -9523,104 +9614,105 @@ var file_pipectl_plugin_v1_plugin_proto_depIdxs = []int32{
 	15,  // 133: pipectl.plugin.v1.CheckRequest.bronze:type_name -> pipectl.plugin.v1.Table
 	32,  // 134: pipectl.plugin.v1.CheckRequest.tables_limits:type_name -> pipectl.plugin.v1.Limits
 	32,  // 135: pipectl.plugin.v1.CheckRequest.source_limits:type_name -> pipectl.plugin.v1.Limits
-	57,  // 136: pipectl.plugin.v1.PlanCheckResponse.tables:type_name -> pipectl.plugin.v1.TableSpec
-	11,  // 137: pipectl.plugin.v1.PlanCheckResponse.found:type_name -> pipectl.plugin.v1.Diagnostic
-	11,  // 138: pipectl.plugin.v1.PlanCheckResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	120, // 139: pipectl.plugin.v1.RunCheckResponse.finding:type_name -> pipectl.plugin.v1.RunCheckResponse.Finding
-	93,  // 140: pipectl.plugin.v1.RunCheckResponse.progress:type_name -> pipectl.plugin.v1.Progress
-	121, // 141: pipectl.plugin.v1.RunCheckResponse.result:type_name -> pipectl.plugin.v1.RunCheckResponse.Result
-	22,  // 142: pipectl.plugin.v1.RunCheckResponse.failure:type_name -> pipectl.plugin.v1.Failure
-	14,  // 143: pipectl.plugin.v1.Body.Attribute.default:type_name -> pipectl.plugin.v1.Value
-	27,  // 144: pipectl.plugin.v1.Body.Block.body:type_name -> pipectl.plugin.v1.Body
-	13,  // 145: pipectl.plugin.v1.InspectRequest.SinceEntry.value:type_name -> pipectl.plugin.v1.Position
-	13,  // 146: pipectl.plugin.v1.InspectResponse.TableInfo.oldest:type_name -> pipectl.plugin.v1.Position
-	11,  // 147: pipectl.plugin.v1.InspectResponse.TableInfo.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	15,  // 148: pipectl.plugin.v1.GetTablesResponse.State.table:type_name -> pipectl.plugin.v1.Table
-	107, // 149: pipectl.plugin.v1.GetTablesResponse.State.properties:type_name -> pipectl.plugin.v1.GetTablesResponse.State.PropertiesEntry
-	108, // 150: pipectl.plugin.v1.GetTablesResponse.State.txns:type_name -> pipectl.plugin.v1.GetTablesResponse.State.TxnsEntry
-	7,   // 151: pipectl.plugin.v1.Filter.Term.op:type_name -> pipectl.plugin.v1.Filter.Op
-	23,  // 152: pipectl.plugin.v1.Filter.Term.literals:type_name -> pipectl.plugin.v1.Literal
-	110, // 153: pipectl.plugin.v1.Filter.Clause.all:type_name -> pipectl.plugin.v1.Filter.Term
-	114, // 154: pipectl.plugin.v1.WritePartRequest.Open.constants:type_name -> pipectl.plugin.v1.WritePartRequest.Open.Constant
-	23,  // 155: pipectl.plugin.v1.WritePartRequest.Open.Constant.value:type_name -> pipectl.plugin.v1.Literal
-	85,  // 156: pipectl.plugin.v1.RunSilverResponse.Result.position:type_name -> pipectl.plugin.v1.TargetPosition
-	11,  // 157: pipectl.plugin.v1.RunSilverResponse.Result.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	10,  // 158: pipectl.plugin.v1.RunCheckResponse.Result.outcome:type_name -> pipectl.plugin.v1.RunCheckResponse.Outcome
-	122, // 159: pipectl.plugin.v1.RunCheckResponse.Result.failures:type_name -> pipectl.plugin.v1.RunCheckResponse.Result.FailuresEntry
-	11,  // 160: pipectl.plugin.v1.RunCheckResponse.Result.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	24,  // 161: pipectl.plugin.v1.PluginService.Describe:input_type -> pipectl.plugin.v1.DescribeRequest
-	28,  // 162: pipectl.plugin.v1.PluginService.ValidateConfig:input_type -> pipectl.plugin.v1.ValidateConfigRequest
-	30,  // 163: pipectl.plugin.v1.PluginService.Configure:input_type -> pipectl.plugin.v1.ConfigureRequest
-	33,  // 164: pipectl.plugin.v1.PluginService.CloseSession:input_type -> pipectl.plugin.v1.CloseSessionRequest
-	36,  // 165: pipectl.plugin.v1.SourceService.Inspect:input_type -> pipectl.plugin.v1.InspectRequest
-	38,  // 166: pipectl.plugin.v1.SourceService.Start:input_type -> pipectl.plugin.v1.StartRequest
-	40,  // 167: pipectl.plugin.v1.SourceService.Latest:input_type -> pipectl.plugin.v1.LatestRequest
-	42,  // 168: pipectl.plugin.v1.SourceService.PlanBatch:input_type -> pipectl.plugin.v1.PlanBatchRequest
-	45,  // 169: pipectl.plugin.v1.SourceService.Read:input_type -> pipectl.plugin.v1.ReadRequest
-	47,  // 170: pipectl.plugin.v1.SourceService.Stamp:input_type -> pipectl.plugin.v1.StampRequest
-	48,  // 171: pipectl.plugin.v1.SourceService.OpenSnapshot:input_type -> pipectl.plugin.v1.OpenSnapshotRequest
-	50,  // 172: pipectl.plugin.v1.SourceService.PlanChunks:input_type -> pipectl.plugin.v1.PlanChunksRequest
-	52,  // 173: pipectl.plugin.v1.SourceService.Lost:input_type -> pipectl.plugin.v1.LostRequest
-	54,  // 174: pipectl.plugin.v1.SourceService.Aggregate:input_type -> pipectl.plugin.v1.AggregateRequest
-	55,  // 175: pipectl.plugin.v1.TablesService.GetTables:input_type -> pipectl.plugin.v1.GetTablesRequest
-	58,  // 176: pipectl.plugin.v1.TablesService.PlanTable:input_type -> pipectl.plugin.v1.PlanTableRequest
-	60,  // 177: pipectl.plugin.v1.TablesService.ApplyTable:input_type -> pipectl.plugin.v1.ApplyTableRequest
-	63,  // 178: pipectl.plugin.v1.TablesService.Scan:input_type -> pipectl.plugin.v1.ScanRequest
-	64,  // 179: pipectl.plugin.v1.TablesService.History:input_type -> pipectl.plugin.v1.HistoryRequest
-	68,  // 180: pipectl.plugin.v1.TablesService.BeginWrite:input_type -> pipectl.plugin.v1.BeginWriteRequest
-	70,  // 181: pipectl.plugin.v1.TablesService.WritePart:input_type -> pipectl.plugin.v1.WritePartRequest
-	72,  // 182: pipectl.plugin.v1.TablesService.Commit:input_type -> pipectl.plugin.v1.CommitRequest
-	74,  // 183: pipectl.plugin.v1.TablesService.Abort:input_type -> pipectl.plugin.v1.AbortRequest
-	76,  // 184: pipectl.plugin.v1.TablesService.PutObject:input_type -> pipectl.plugin.v1.PutObjectRequest
-	78,  // 185: pipectl.plugin.v1.TablesService.GetObject:input_type -> pipectl.plugin.v1.GetObjectRequest
-	80,  // 186: pipectl.plugin.v1.TablesService.ListObjects:input_type -> pipectl.plugin.v1.ListObjectsRequest
-	82,  // 187: pipectl.plugin.v1.TablesService.DeleteObject:input_type -> pipectl.plugin.v1.DeleteObjectRequest
-	84,  // 188: pipectl.plugin.v1.HostService.ReadLedger:input_type -> pipectl.plugin.v1.ReadLedgerRequest
-	87,  // 189: pipectl.plugin.v1.HostService.Chunks:input_type -> pipectl.plugin.v1.ChunksRequest
-	89,  // 190: pipectl.plugin.v1.HostService.Advance:input_type -> pipectl.plugin.v1.AdvanceRequest
-	91,  // 191: pipectl.plugin.v1.SilverService.PlanSilver:input_type -> pipectl.plugin.v1.SilverRequest
-	91,  // 192: pipectl.plugin.v1.SilverService.RunSilver:input_type -> pipectl.plugin.v1.SilverRequest
-	95,  // 193: pipectl.plugin.v1.CheckService.PlanCheck:input_type -> pipectl.plugin.v1.CheckRequest
-	95,  // 194: pipectl.plugin.v1.CheckService.RunCheck:input_type -> pipectl.plugin.v1.CheckRequest
-	25,  // 195: pipectl.plugin.v1.PluginService.Describe:output_type -> pipectl.plugin.v1.DescribeResponse
-	29,  // 196: pipectl.plugin.v1.PluginService.ValidateConfig:output_type -> pipectl.plugin.v1.ValidateConfigResponse
-	31,  // 197: pipectl.plugin.v1.PluginService.Configure:output_type -> pipectl.plugin.v1.ConfigureResponse
-	34,  // 198: pipectl.plugin.v1.PluginService.CloseSession:output_type -> pipectl.plugin.v1.CloseSessionResponse
-	37,  // 199: pipectl.plugin.v1.SourceService.Inspect:output_type -> pipectl.plugin.v1.InspectResponse
-	39,  // 200: pipectl.plugin.v1.SourceService.Start:output_type -> pipectl.plugin.v1.PositionResponse
-	41,  // 201: pipectl.plugin.v1.SourceService.Latest:output_type -> pipectl.plugin.v1.LatestResponse
-	43,  // 202: pipectl.plugin.v1.SourceService.PlanBatch:output_type -> pipectl.plugin.v1.PlanBatchResponse
-	16,  // 203: pipectl.plugin.v1.SourceService.Read:output_type -> pipectl.plugin.v1.Frame
-	39,  // 204: pipectl.plugin.v1.SourceService.Stamp:output_type -> pipectl.plugin.v1.PositionResponse
-	49,  // 205: pipectl.plugin.v1.SourceService.OpenSnapshot:output_type -> pipectl.plugin.v1.OpenSnapshotResponse
-	51,  // 206: pipectl.plugin.v1.SourceService.PlanChunks:output_type -> pipectl.plugin.v1.PlanChunksResponse
-	53,  // 207: pipectl.plugin.v1.SourceService.Lost:output_type -> pipectl.plugin.v1.LostResponse
-	16,  // 208: pipectl.plugin.v1.SourceService.Aggregate:output_type -> pipectl.plugin.v1.Frame
-	56,  // 209: pipectl.plugin.v1.TablesService.GetTables:output_type -> pipectl.plugin.v1.GetTablesResponse
-	59,  // 210: pipectl.plugin.v1.TablesService.PlanTable:output_type -> pipectl.plugin.v1.PlanTableResponse
-	61,  // 211: pipectl.plugin.v1.TablesService.ApplyTable:output_type -> pipectl.plugin.v1.ApplyTableResponse
-	16,  // 212: pipectl.plugin.v1.TablesService.Scan:output_type -> pipectl.plugin.v1.Frame
-	65,  // 213: pipectl.plugin.v1.TablesService.History:output_type -> pipectl.plugin.v1.HistoryResponse
-	69,  // 214: pipectl.plugin.v1.TablesService.BeginWrite:output_type -> pipectl.plugin.v1.BeginWriteResponse
-	71,  // 215: pipectl.plugin.v1.TablesService.WritePart:output_type -> pipectl.plugin.v1.WritePartResponse
-	73,  // 216: pipectl.plugin.v1.TablesService.Commit:output_type -> pipectl.plugin.v1.CommitResponse
-	75,  // 217: pipectl.plugin.v1.TablesService.Abort:output_type -> pipectl.plugin.v1.AbortResponse
-	77,  // 218: pipectl.plugin.v1.TablesService.PutObject:output_type -> pipectl.plugin.v1.PutObjectResponse
-	79,  // 219: pipectl.plugin.v1.TablesService.GetObject:output_type -> pipectl.plugin.v1.GetObjectResponse
-	81,  // 220: pipectl.plugin.v1.TablesService.ListObjects:output_type -> pipectl.plugin.v1.ListObjectsResponse
-	83,  // 221: pipectl.plugin.v1.TablesService.DeleteObject:output_type -> pipectl.plugin.v1.DeleteObjectResponse
-	86,  // 222: pipectl.plugin.v1.HostService.ReadLedger:output_type -> pipectl.plugin.v1.ReadLedgerResponse
-	88,  // 223: pipectl.plugin.v1.HostService.Chunks:output_type -> pipectl.plugin.v1.ChunksResponse
-	90,  // 224: pipectl.plugin.v1.HostService.Advance:output_type -> pipectl.plugin.v1.AdvanceResponse
-	92,  // 225: pipectl.plugin.v1.SilverService.PlanSilver:output_type -> pipectl.plugin.v1.PlanSilverResponse
-	94,  // 226: pipectl.plugin.v1.SilverService.RunSilver:output_type -> pipectl.plugin.v1.RunSilverResponse
-	96,  // 227: pipectl.plugin.v1.CheckService.PlanCheck:output_type -> pipectl.plugin.v1.PlanCheckResponse
-	97,  // 228: pipectl.plugin.v1.CheckService.RunCheck:output_type -> pipectl.plugin.v1.RunCheckResponse
-	195, // [195:229] is the sub-list for method output_type
-	161, // [161:195] is the sub-list for method input_type
-	161, // [161:161] is the sub-list for extension type_name
-	161, // [161:161] is the sub-list for extension extendee
-	0,   // [0:161] is the sub-list for field type_name
+	96,  // 136: pipectl.plugin.v1.CheckRequest.again:type_name -> pipectl.plugin.v1.KeyRange
+	57,  // 137: pipectl.plugin.v1.PlanCheckResponse.tables:type_name -> pipectl.plugin.v1.TableSpec
+	11,  // 138: pipectl.plugin.v1.PlanCheckResponse.found:type_name -> pipectl.plugin.v1.Diagnostic
+	11,  // 139: pipectl.plugin.v1.PlanCheckResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	121, // 140: pipectl.plugin.v1.RunCheckResponse.finding:type_name -> pipectl.plugin.v1.RunCheckResponse.Finding
+	93,  // 141: pipectl.plugin.v1.RunCheckResponse.progress:type_name -> pipectl.plugin.v1.Progress
+	122, // 142: pipectl.plugin.v1.RunCheckResponse.result:type_name -> pipectl.plugin.v1.RunCheckResponse.Result
+	22,  // 143: pipectl.plugin.v1.RunCheckResponse.failure:type_name -> pipectl.plugin.v1.Failure
+	14,  // 144: pipectl.plugin.v1.Body.Attribute.default:type_name -> pipectl.plugin.v1.Value
+	27,  // 145: pipectl.plugin.v1.Body.Block.body:type_name -> pipectl.plugin.v1.Body
+	13,  // 146: pipectl.plugin.v1.InspectRequest.SinceEntry.value:type_name -> pipectl.plugin.v1.Position
+	13,  // 147: pipectl.plugin.v1.InspectResponse.TableInfo.oldest:type_name -> pipectl.plugin.v1.Position
+	11,  // 148: pipectl.plugin.v1.InspectResponse.TableInfo.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	15,  // 149: pipectl.plugin.v1.GetTablesResponse.State.table:type_name -> pipectl.plugin.v1.Table
+	108, // 150: pipectl.plugin.v1.GetTablesResponse.State.properties:type_name -> pipectl.plugin.v1.GetTablesResponse.State.PropertiesEntry
+	109, // 151: pipectl.plugin.v1.GetTablesResponse.State.txns:type_name -> pipectl.plugin.v1.GetTablesResponse.State.TxnsEntry
+	7,   // 152: pipectl.plugin.v1.Filter.Term.op:type_name -> pipectl.plugin.v1.Filter.Op
+	23,  // 153: pipectl.plugin.v1.Filter.Term.literals:type_name -> pipectl.plugin.v1.Literal
+	111, // 154: pipectl.plugin.v1.Filter.Clause.all:type_name -> pipectl.plugin.v1.Filter.Term
+	115, // 155: pipectl.plugin.v1.WritePartRequest.Open.constants:type_name -> pipectl.plugin.v1.WritePartRequest.Open.Constant
+	23,  // 156: pipectl.plugin.v1.WritePartRequest.Open.Constant.value:type_name -> pipectl.plugin.v1.Literal
+	85,  // 157: pipectl.plugin.v1.RunSilverResponse.Result.position:type_name -> pipectl.plugin.v1.TargetPosition
+	11,  // 158: pipectl.plugin.v1.RunSilverResponse.Result.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	10,  // 159: pipectl.plugin.v1.RunCheckResponse.Result.outcome:type_name -> pipectl.plugin.v1.RunCheckResponse.Outcome
+	123, // 160: pipectl.plugin.v1.RunCheckResponse.Result.failures:type_name -> pipectl.plugin.v1.RunCheckResponse.Result.FailuresEntry
+	11,  // 161: pipectl.plugin.v1.RunCheckResponse.Result.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	24,  // 162: pipectl.plugin.v1.PluginService.Describe:input_type -> pipectl.plugin.v1.DescribeRequest
+	28,  // 163: pipectl.plugin.v1.PluginService.ValidateConfig:input_type -> pipectl.plugin.v1.ValidateConfigRequest
+	30,  // 164: pipectl.plugin.v1.PluginService.Configure:input_type -> pipectl.plugin.v1.ConfigureRequest
+	33,  // 165: pipectl.plugin.v1.PluginService.CloseSession:input_type -> pipectl.plugin.v1.CloseSessionRequest
+	36,  // 166: pipectl.plugin.v1.SourceService.Inspect:input_type -> pipectl.plugin.v1.InspectRequest
+	38,  // 167: pipectl.plugin.v1.SourceService.Start:input_type -> pipectl.plugin.v1.StartRequest
+	40,  // 168: pipectl.plugin.v1.SourceService.Latest:input_type -> pipectl.plugin.v1.LatestRequest
+	42,  // 169: pipectl.plugin.v1.SourceService.PlanBatch:input_type -> pipectl.plugin.v1.PlanBatchRequest
+	45,  // 170: pipectl.plugin.v1.SourceService.Read:input_type -> pipectl.plugin.v1.ReadRequest
+	47,  // 171: pipectl.plugin.v1.SourceService.Stamp:input_type -> pipectl.plugin.v1.StampRequest
+	48,  // 172: pipectl.plugin.v1.SourceService.OpenSnapshot:input_type -> pipectl.plugin.v1.OpenSnapshotRequest
+	50,  // 173: pipectl.plugin.v1.SourceService.PlanChunks:input_type -> pipectl.plugin.v1.PlanChunksRequest
+	52,  // 174: pipectl.plugin.v1.SourceService.Lost:input_type -> pipectl.plugin.v1.LostRequest
+	54,  // 175: pipectl.plugin.v1.SourceService.Aggregate:input_type -> pipectl.plugin.v1.AggregateRequest
+	55,  // 176: pipectl.plugin.v1.TablesService.GetTables:input_type -> pipectl.plugin.v1.GetTablesRequest
+	58,  // 177: pipectl.plugin.v1.TablesService.PlanTable:input_type -> pipectl.plugin.v1.PlanTableRequest
+	60,  // 178: pipectl.plugin.v1.TablesService.ApplyTable:input_type -> pipectl.plugin.v1.ApplyTableRequest
+	63,  // 179: pipectl.plugin.v1.TablesService.Scan:input_type -> pipectl.plugin.v1.ScanRequest
+	64,  // 180: pipectl.plugin.v1.TablesService.History:input_type -> pipectl.plugin.v1.HistoryRequest
+	68,  // 181: pipectl.plugin.v1.TablesService.BeginWrite:input_type -> pipectl.plugin.v1.BeginWriteRequest
+	70,  // 182: pipectl.plugin.v1.TablesService.WritePart:input_type -> pipectl.plugin.v1.WritePartRequest
+	72,  // 183: pipectl.plugin.v1.TablesService.Commit:input_type -> pipectl.plugin.v1.CommitRequest
+	74,  // 184: pipectl.plugin.v1.TablesService.Abort:input_type -> pipectl.plugin.v1.AbortRequest
+	76,  // 185: pipectl.plugin.v1.TablesService.PutObject:input_type -> pipectl.plugin.v1.PutObjectRequest
+	78,  // 186: pipectl.plugin.v1.TablesService.GetObject:input_type -> pipectl.plugin.v1.GetObjectRequest
+	80,  // 187: pipectl.plugin.v1.TablesService.ListObjects:input_type -> pipectl.plugin.v1.ListObjectsRequest
+	82,  // 188: pipectl.plugin.v1.TablesService.DeleteObject:input_type -> pipectl.plugin.v1.DeleteObjectRequest
+	84,  // 189: pipectl.plugin.v1.HostService.ReadLedger:input_type -> pipectl.plugin.v1.ReadLedgerRequest
+	87,  // 190: pipectl.plugin.v1.HostService.Chunks:input_type -> pipectl.plugin.v1.ChunksRequest
+	89,  // 191: pipectl.plugin.v1.HostService.Advance:input_type -> pipectl.plugin.v1.AdvanceRequest
+	91,  // 192: pipectl.plugin.v1.SilverService.PlanSilver:input_type -> pipectl.plugin.v1.SilverRequest
+	91,  // 193: pipectl.plugin.v1.SilverService.RunSilver:input_type -> pipectl.plugin.v1.SilverRequest
+	95,  // 194: pipectl.plugin.v1.CheckService.PlanCheck:input_type -> pipectl.plugin.v1.CheckRequest
+	95,  // 195: pipectl.plugin.v1.CheckService.RunCheck:input_type -> pipectl.plugin.v1.CheckRequest
+	25,  // 196: pipectl.plugin.v1.PluginService.Describe:output_type -> pipectl.plugin.v1.DescribeResponse
+	29,  // 197: pipectl.plugin.v1.PluginService.ValidateConfig:output_type -> pipectl.plugin.v1.ValidateConfigResponse
+	31,  // 198: pipectl.plugin.v1.PluginService.Configure:output_type -> pipectl.plugin.v1.ConfigureResponse
+	34,  // 199: pipectl.plugin.v1.PluginService.CloseSession:output_type -> pipectl.plugin.v1.CloseSessionResponse
+	37,  // 200: pipectl.plugin.v1.SourceService.Inspect:output_type -> pipectl.plugin.v1.InspectResponse
+	39,  // 201: pipectl.plugin.v1.SourceService.Start:output_type -> pipectl.plugin.v1.PositionResponse
+	41,  // 202: pipectl.plugin.v1.SourceService.Latest:output_type -> pipectl.plugin.v1.LatestResponse
+	43,  // 203: pipectl.plugin.v1.SourceService.PlanBatch:output_type -> pipectl.plugin.v1.PlanBatchResponse
+	16,  // 204: pipectl.plugin.v1.SourceService.Read:output_type -> pipectl.plugin.v1.Frame
+	39,  // 205: pipectl.plugin.v1.SourceService.Stamp:output_type -> pipectl.plugin.v1.PositionResponse
+	49,  // 206: pipectl.plugin.v1.SourceService.OpenSnapshot:output_type -> pipectl.plugin.v1.OpenSnapshotResponse
+	51,  // 207: pipectl.plugin.v1.SourceService.PlanChunks:output_type -> pipectl.plugin.v1.PlanChunksResponse
+	53,  // 208: pipectl.plugin.v1.SourceService.Lost:output_type -> pipectl.plugin.v1.LostResponse
+	16,  // 209: pipectl.plugin.v1.SourceService.Aggregate:output_type -> pipectl.plugin.v1.Frame
+	56,  // 210: pipectl.plugin.v1.TablesService.GetTables:output_type -> pipectl.plugin.v1.GetTablesResponse
+	59,  // 211: pipectl.plugin.v1.TablesService.PlanTable:output_type -> pipectl.plugin.v1.PlanTableResponse
+	61,  // 212: pipectl.plugin.v1.TablesService.ApplyTable:output_type -> pipectl.plugin.v1.ApplyTableResponse
+	16,  // 213: pipectl.plugin.v1.TablesService.Scan:output_type -> pipectl.plugin.v1.Frame
+	65,  // 214: pipectl.plugin.v1.TablesService.History:output_type -> pipectl.plugin.v1.HistoryResponse
+	69,  // 215: pipectl.plugin.v1.TablesService.BeginWrite:output_type -> pipectl.plugin.v1.BeginWriteResponse
+	71,  // 216: pipectl.plugin.v1.TablesService.WritePart:output_type -> pipectl.plugin.v1.WritePartResponse
+	73,  // 217: pipectl.plugin.v1.TablesService.Commit:output_type -> pipectl.plugin.v1.CommitResponse
+	75,  // 218: pipectl.plugin.v1.TablesService.Abort:output_type -> pipectl.plugin.v1.AbortResponse
+	77,  // 219: pipectl.plugin.v1.TablesService.PutObject:output_type -> pipectl.plugin.v1.PutObjectResponse
+	79,  // 220: pipectl.plugin.v1.TablesService.GetObject:output_type -> pipectl.plugin.v1.GetObjectResponse
+	81,  // 221: pipectl.plugin.v1.TablesService.ListObjects:output_type -> pipectl.plugin.v1.ListObjectsResponse
+	83,  // 222: pipectl.plugin.v1.TablesService.DeleteObject:output_type -> pipectl.plugin.v1.DeleteObjectResponse
+	86,  // 223: pipectl.plugin.v1.HostService.ReadLedger:output_type -> pipectl.plugin.v1.ReadLedgerResponse
+	88,  // 224: pipectl.plugin.v1.HostService.Chunks:output_type -> pipectl.plugin.v1.ChunksResponse
+	90,  // 225: pipectl.plugin.v1.HostService.Advance:output_type -> pipectl.plugin.v1.AdvanceResponse
+	92,  // 226: pipectl.plugin.v1.SilverService.PlanSilver:output_type -> pipectl.plugin.v1.PlanSilverResponse
+	94,  // 227: pipectl.plugin.v1.SilverService.RunSilver:output_type -> pipectl.plugin.v1.RunSilverResponse
+	97,  // 228: pipectl.plugin.v1.CheckService.PlanCheck:output_type -> pipectl.plugin.v1.PlanCheckResponse
+	98,  // 229: pipectl.plugin.v1.CheckService.RunCheck:output_type -> pipectl.plugin.v1.RunCheckResponse
+	196, // [196:230] is the sub-list for method output_type
+	162, // [162:196] is the sub-list for method input_type
+	162, // [162:162] is the sub-list for extension type_name
+	162, // [162:162] is the sub-list for extension extendee
+	0,   // [0:162] is the sub-list for field type_name
 }
 
 func init() { file_pipectl_plugin_v1_plugin_proto_init() }
@@ -9674,20 +9766,20 @@ func file_pipectl_plugin_v1_plugin_proto_init() {
 		(*RunSilverResponse_Result_)(nil),
 		(*RunSilverResponse_Failure)(nil),
 	}
-	file_pipectl_plugin_v1_plugin_proto_msgTypes[86].OneofWrappers = []any{
+	file_pipectl_plugin_v1_plugin_proto_msgTypes[87].OneofWrappers = []any{
 		(*RunCheckResponse_Finding_)(nil),
 		(*RunCheckResponse_Progress)(nil),
 		(*RunCheckResponse_Result_)(nil),
 		(*RunCheckResponse_Failure)(nil),
 	}
-	file_pipectl_plugin_v1_plugin_proto_msgTypes[108].OneofWrappers = []any{}
+	file_pipectl_plugin_v1_plugin_proto_msgTypes[109].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_pipectl_plugin_v1_plugin_proto_rawDesc), len(file_pipectl_plugin_v1_plugin_proto_rawDesc)),
 			NumEnums:      11,
-			NumMessages:   112,
+			NumMessages:   113,
 			NumExtensions: 0,
 			NumServices:   6,
 		},
