@@ -76,10 +76,10 @@ func (s *current) PlanSilver(ctx context.Context, req plugin.SilverRequest, host
 			return plan, err
 		}
 	}
-	if err := checkGone(silver, after[0], view.Position); err != nil {
+	if err := checkLost(silver, after[0], view.Position); err != nil {
 		return plan, err
 	}
-	foreign, err := changedByOthers(ctx, host, silver, after[0], view.Position)
+	foreign, err := changedByOthers(ctx, host, silver, view.Position)
 	if err != nil {
 		return plan, err
 	}
@@ -122,10 +122,10 @@ func (s *current) RunSilver(ctx context.Context, req plugin.SilverRequest, host 
 	if err := shape.checkKey(req.Key, req.Input.Name); err != nil {
 		return result, err
 	}
-	if err := checkGone(silver, after[1], view.Position); err != nil {
+	if err := checkLost(silver, after[1], view.Position); err != nil {
 		return result, err
 	}
-	foreign, err := changedByOthers(ctx, host, silver, after[1], view.Position)
+	foreign, err := changedByOthers(ctx, host, silver, view.Position)
 	if err != nil {
 		return result, err
 	}

@@ -36,30 +36,19 @@ func ours(c plugin.Commit) bool {
 	return json.Unmarshal([]byte(c.UserMetadata), &m) == nil && m.Writer == writer
 }
 
-// changedByOthers compares the target with the version at which its position
-// was stored. A table that is behind it lacks what was applied, which is an
-// error. The answer is the newest version in which another writer changed rows,
-// nil when none did. A version that nobody stored, as in control rows of older
-// releases, tells nothing. before and after are the target as it was pinned
-// before and after the ledger was read.
-func changedByOthers(ctx context.Context, host plugin.Host, before, after plugin.TableState, position plugin.TargetPosition) (*int64, error) {
+// changedByOthers is the newest version in which another writer changed rows,
+// nil when none did: the one that is known with the position, or a newer one. A
+// version that nobody stored, as in control rows of older releases, tells nothing.
+func changedByOthers(ctx context.Context, host plugin.Host, target plugin.TableState, position plugin.TargetPosition) (*int64, error) {
 	foreign := position.Foreign
-	if position.Version == nil || !before.Exists {
+	if position.Version == nil || !target.Exists {
 		return foreign, nil
 	}
-	stored, name := *position.Version, before.Table.Name
-	if before.Version < stored {
-		if after.Version >= stored {
-			return nil, overtaken(name)
-		}
-		return nil, diag.Errorf(diag.KindStale, "silver.rows_lost",
-			"It was put back to an older version, or files of its log were removed: rows that were applied are missing. Restore it. To build it anew from bronze, give the silver another target.",
-			"%s is at version %d, but its changes up to %s were applied by version %d", name, before.Version, position.Applied, stored).Err()
-	}
-	if before.Version == stored {
+	stored, name := *position.Version, target.Table.Name
+	if target.Version == stored {
 		return foreign, nil
 	}
-	commits, err := host.Tables.History(ctx, plugin.HistoryRequest{Table: before.Table, After: stored})
+	commits, err := host.Tables.History(ctx, plugin.HistoryRequest{Table: target.Table, After: stored})
 	if diag.Is(err, diag.KindUnsupported) { // a sink without histories cannot tell
 		return foreign, nil
 	}
@@ -69,7 +58,7 @@ func changedByOthers(ctx context.Context, host plugin.Host, before, after plugin
 	next := stored
 	for _, c := range commits {
 		next++
-		if c.Version > before.Version {
+		if c.Version > target.Version {
 			break
 		}
 		if c.Version != next { // cleanup of the log took some, so nobody knows what they were
@@ -79,8 +68,8 @@ func changedByOthers(ctx context.Context, host plugin.Host, before, after plugin
 			foreign = new(c.Version)
 		}
 	}
-	if next < before.Version { // the same of the newest ones
-		foreign = new(before.Version)
+	if next < target.Version { // the same of the newest ones
+		foreign = new(target.Version)
 	}
 	return foreign, nil
 }
@@ -90,7 +79,5 @@ func warnForeign(target string, foreign *int64) diag.List {
 	if foreign == nil {
 		return nil
 	}
-	return diag.List{diag.Warningf("silver.foreign_commit",
-		"Rows that it touched may differ from the source until they change there. A check with sample = 1 compares every row; when it finds them equal, this is said no more.",
-		"Another program has changed rows of %s, last in version %d", target, *foreign)}
+	return diag.List{plugin.ForeignCommit(target, *foreign)}
 }

@@ -108,18 +108,14 @@ func checkTarget(spec plugin.TableSpec, silver plugin.TableState) error {
 	return nil
 }
 
-// checkGone stops when silver has a position but no table: applying only the
-// changes after the position would leave a table that looks right and is not.
-// before and after are silver as it was pinned before and after the ledger was
-// read.
-func checkGone(before, after plugin.TableState, position plugin.TargetPosition) error {
-	switch {
-	case before.Exists || position.Applied == "":
-		return nil
-	case after.Exists:
+// checkLost stops when silver is gone, or behind what was applied to it:
+// applying only the changes after its position would leave a table that looks
+// right and is not. before and after are silver as it was pinned before and
+// after the ledger was read.
+func checkLost(before, after plugin.TableState, position plugin.TargetPosition) error {
+	err := position.Lost(before)
+	if err != nil && position.Lost(after) == nil {
 		return overtaken(after.Table.Name)
 	}
-	return diag.Errorf(diag.KindStale, "silver.table_gone",
-		"Restore the table. To build it anew from bronze, give the silver another target.",
-		"%s does not exist, but its changes up to %s were applied to it", before.Table.Name, position.Applied).Err()
+	return err
 }

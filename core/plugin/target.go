@@ -1,0 +1,34 @@
+package plugin
+
+import "github.com/pipectl/pipectl/core/diag"
+
+// Lost compares a target with the position that was stored of it: an error of
+// kind stale when the target is gone, or at an older version than the one by
+// which its changes were applied. A position without a version, as older
+// releases stored it, tells of a target that is gone only. Whoever reads the
+// position after the table sees a target that another run has brought further
+// meanwhile as one that lost rows, and has to look at the table again.
+func (p TargetPosition) Lost(target TableState) error {
+	name := target.Table.Name
+	switch {
+	case p.Applied == "":
+		return nil
+	case !target.Exists:
+		return diag.Errorf(diag.KindStale, "silver.table_gone",
+			"Restore the table. To build it anew from bronze, give the silver another target.",
+			"%s does not exist, but its changes up to %s were applied to it", name, p.Applied).Err()
+	case p.Version != nil && target.Version < *p.Version:
+		return diag.Errorf(diag.KindStale, "silver.rows_lost",
+			"It was put back to an older version, or files of its log were removed: rows that were applied are missing. Restore it. To build it anew from bronze, give the silver another target.",
+			"%s is at version %d, but its changes up to %s were applied by version %d", name, target.Version, p.Applied, *p.Version).Err()
+	}
+	return nil
+}
+
+// ForeignCommit is the warning that another program has changed rows of a
+// target, last in a version of it.
+func ForeignCommit(target string, version int64) diag.Diagnostic {
+	return diag.Warningf("silver.foreign_commit",
+		"Rows that it touched may differ from the source until they change there. A check with sample = 1 compares every row; when it finds them equal, this is said no more.",
+		"Another program has changed rows of %s, last in version %d", target, version)
+}
