@@ -81,6 +81,10 @@ const (
 	StepEnded    EventKind = "ended"
 	StepWarning  EventKind = "warning"
 	StepFinding  EventKind = "finding"
+	// StepFailing: a step of a watch does not work for now, and is tried again
+	// until it does; told once per cause. StepRecovered ends that.
+	StepFailing   EventKind = "failing"
+	StepRecovered EventKind = "recovered"
 )
 
 // Event is one thing to tell while a run goes on.
@@ -89,7 +93,8 @@ type Event struct {
 	Address addr.Address
 	// Table is set for TableReady.
 	Table *plan.Table
-	// Step is set for StepStarted and StepEnded.
+	// Step is set for StepStarted, StepEnded, StepFailing (with the errors, as if
+	// it had failed) and StepRecovered.
 	Step *StepResult
 	// Stage, Rows, RowsTotal, Rate, Position and Lag are set for StepProgress;
 	// RowsTotal -1 and Lag nil are unknown.

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -14,7 +15,9 @@ import (
 // often and after these pauses.
 var pauses = []time.Duration{time.Second, 4 * time.Second}
 
-func (x *execution) retry(ctx context.Context, a addr.Address, work func() error) error {
+// retry carries out work, again when it failed in a way that may pass; warn
+// hears of each error that is not the last.
+func (x *execution) retry(ctx context.Context, a addr.Address, warn func(diag.Diagnostic), work func() error) error {
 	for try := 0; ; try++ {
 		err := work()
 		if err == nil || ctx.Err() != nil || try == len(pauses) || !passes(err) || x.stopped() {
@@ -24,10 +27,13 @@ func (x *execution) retry(ctx context.Context, a addr.Address, work func() error
 		for _, d := range list {
 			d.Severity = diag.Warning
 			d.Detail = strings.TrimSpace(d.Detail + " Trying again from the last commit.")
-			x.tell(Event{Kind: StepWarning, Address: a, Diagnostic: &d})
+			warn(d)
 		}
-		if err := x.Sleep(ctx, pauses[try]); err != nil {
+		switch paused := x.wait(ctx, pauses[try]); {
+		case errors.Is(paused, errStopped):
 			return err
+		case paused != nil:
+			return paused
 		}
 	}
 }
@@ -36,6 +42,29 @@ func (x *execution) retry(ctx context.Context, a addr.Address, work func() error
 func passes(err error) bool {
 	kind := diag.KindOf(err)
 	return kind == diag.KindTransient || kind == diag.KindConflict
+}
+
+// wait sleeps, and no longer than the run may go on: errStopped when it was asked
+// to end, another error when it was cancelled.
+func (x *execution) wait(ctx context.Context, d time.Duration) error {
+	waiting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	done := make(chan struct{})
+	go func() { // ends with waiting, and is waited for below
+		defer close(done)
+		select {
+		case <-x.Stop:
+			cancel()
+		case <-waiting.Done():
+		}
+	}()
+	err := x.Sleep(waiting, d)
+	cancel()
+	<-done
+	if ctx.Err() == nil && x.stopped() {
+		return errStopped
+	}
+	return err
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -254,7 +254,8 @@ func (x *execution) visit(ctx context.Context, a addr.Address) error {
 	}
 	started := x.Clock()
 	x.tell(Event{Kind: StepStarted, Address: a, Step: r})
-	err := x.retry(ctx, a, func() error { return x.once(ctx, a, r) })
+	warn := func(d diag.Diagnostic) { x.tell(Event{Kind: StepWarning, Address: a, Diagnostic: &d}) }
+	err := x.retry(ctx, a, warn, func() error { return x.once(ctx, a, r) })
 	r.Duration = x.Clock().Sub(started)
 	r.Status = Done
 	if err != nil {

@@ -12,18 +12,25 @@ import (
 	"github.com/pipectl/pipectl/core/stream"
 )
 
-// stream brings a stream up to the newest position, or keeps it there; moved
-// hears when its position moved.
-func (x *execution) stream(ctx context.Context, a addr.Address, r *StepResult, watch bool, moved func()) error {
+// listener follows a stream; calls come one at a time.
+type listener struct {
+	// moved hears that the position moved, works that a batch was carried out or
+	// that there is none to carry out.
+	moved, works func()
+}
+
+// stream brings a stream up to the newest position, or keeps it there; the
+// listener may be nil.
+func (x *execution) stream(ctx context.Context, a addr.Address, r *StepResult, watch bool, l *listener) error {
 	s := x.Config.Stream(a)
 	cfg, err := x.streamConfig(ctx, s)
 	if err != nil {
 		return err
 	}
 	cfg.Watch, cfg.Poll = watch, x.Poll
-	// Only what was planned, and so accepted, reads a whole table.
+	// Only what was planned, and so accepted, reads a whole table, and that once.
 	step := x.Plan.Step(a)
-	cfg.SnapshotKnown = step == nil || step.Kind != plan.FullSnapshot
+	cfg.SnapshotKnown = step == nil || step.Kind != plan.FullSnapshot || hasSnapshot(r.Stream)
 	cfg.Warn = x.warn(r)
 	at := ""
 	cfg.Progress = func(p stream.Progress) {
@@ -31,9 +38,15 @@ func (x *execution) stream(ctx context.Context, a addr.Address, r *StepResult, w
 			Kind: StepProgress, Address: a, Stage: p.Stage, Rows: p.Rows, RowsTotal: p.RowsTotal, Rate: p.Rate,
 			Position: p.Position, Batch: p.Batch, Lag: p.Lag,
 		})
-		if p.Position.Text != at && moved != nil {
+		if l == nil {
+			return
+		}
+		if p.Stage == "idle" || at != "" && p.Position.Text != at {
+			l.works()
+		}
+		if p.Position.Text != at {
 			at = p.Position.Text
-			moved()
+			l.moved()
 		}
 	}
 	result := stream.Result{SnapshotRows: -1}
@@ -45,9 +58,18 @@ func (x *execution) stream(ctx context.Context, a addr.Address, r *StepResult, w
 		result.Batches += r.Stream.Batches
 		result.Rows += r.Stream.Rows
 		result.SnapshotRows = max(result.SnapshotRows, r.Stream.SnapshotRows)
+		if result.End.IsZero() { // it did not come so far as to know
+			result.End = r.Stream.End
+		}
 	}
 	r.Stream = &result
 	return err
+}
+
+// hasSnapshot reports whether bronze held the whole snapshot at the end of an
+// earlier try: it stands somewhere, or has appended rows and recorded nothing yet.
+func hasSnapshot(earlier *stream.Result) bool {
+	return earlier != nil && (!earlier.End.IsZero() || earlier.SnapshotRows > 0)
 }
 
 func (x *execution) streamConfig(ctx context.Context, s *model.Stream) (stream.Config, error) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/graph"
 )
 
@@ -50,15 +51,16 @@ func (x *execution) watch(ctx context.Context, g *graph.Graph[addr.Address]) err
 		}
 		group.Go(func() {
 			defer close(over[a])
-			x.keep(ctx, a, func() error {
-				return x.stream(ctx, a, x.results[a], true, func() {
-					for _, moved := range signals[a] {
-						select {
-						case moved <- struct{}{}:
-						default: // one is waiting; it will see this move, too
-						}
+			moved := func() {
+				for _, moved := range signals[a] {
+					select {
+					case moved <- struct{}{}:
+					default: // one is waiting; it will see this move, too
 					}
-				})
+				}
+			}
+			x.keep(ctx, a, func(works func()) error {
+				return x.stream(ctx, a, x.results[a], true, &listener{moved: moved, works: works})
 			})
 		})
 	}
@@ -69,7 +71,7 @@ func (x *execution) watch(ctx context.Context, g *graph.Graph[addr.Address]) err
 // follow applies a silver whenever its stream moved, and once more when the
 // stream has ended.
 func (x *execution) follow(ctx context.Context, a addr.Address, moved, over <-chan struct{}) {
-	x.keep(ctx, a, func() error {
+	x.keep(ctx, a, func(works func()) error {
 		for {
 			select {
 			case <-moved:
@@ -81,20 +83,23 @@ func (x *execution) follow(ctx context.Context, a addr.Address, moved, over <-ch
 			if err := x.silver(ctx, a, x.results[a]); err != nil {
 				return err
 			}
+			works()
 		}
 	})
 }
 
 // keep carries out a step of a watch until it ends well, fails for good, or
-// the run ends.
-func (x *execution) keep(ctx context.Context, a addr.Address, work func() error) {
+// the run ends. The work says when it works.
+func (x *execution) keep(ctx context.Context, a addr.Address, work func(works func()) error) {
 	r := x.results[a]
 	started := x.Clock()
 	x.tell(Event{Kind: StepStarted, Address: a, Step: r})
+	t := trouble{x: x, step: r, warned: map[string]bool{}, failing: map[string]bool{}}
 	for {
-		err := x.retry(ctx, a, work)
+		err := x.retry(ctx, a, t.warn, func() error { return work(t.over) })
 		if err != nil && passes(err) && ctx.Err() == nil && !x.stopped() {
-			if x.Sleep(ctx, watchPause) == nil {
+			t.fails(ctx, err)
+			if x.wait(ctx, watchPause) == nil {
 				continue
 			}
 		}
@@ -107,4 +112,48 @@ func (x *execution) keep(ctx context.Context, a addr.Address, work func() error)
 	}
 	r.Duration = x.Clock().Sub(started)
 	x.ended(r)
+}
+
+// trouble is what keeps a step of a watch from working. Each cause is told once
+// until the step works again, not at every try of a server that is away for
+// days. A cause has a code: its text may be another one each time.
+type trouble struct {
+	x    *execution
+	step *StepResult
+	// warned are the codes of tries that failed, failing those of whole rounds.
+	warned, failing map[string]bool
+}
+
+// warn tells that a try failed.
+func (t *trouble) warn(d diag.Diagnostic) {
+	if !t.warned[d.Code] {
+		t.warned[d.Code] = true
+		t.x.tell(Event{Kind: StepWarning, Address: t.step.Address, Diagnostic: &d})
+	}
+}
+
+// fails tells that the step does not work for now.
+func (t *trouble) fails(ctx context.Context, err error) {
+	a := t.step.Address
+	failed := StepResult{Address: a, Kind: t.step.Kind, Reason: t.step.Reason, Status: Failed}
+	for _, d := range t.x.locate(a, t.x.explain(ctx, err)).Errors() {
+		if !t.failing[d.Code] {
+			t.failing[d.Code] = true
+			failed.Diagnostics = append(failed.Diagnostics, d)
+		}
+	}
+	if len(failed.Diagnostics) > 0 {
+		t.x.tell(Event{Kind: StepFailing, Address: a, Step: &failed})
+	}
+}
+
+// over tells that the step works again, when it did not.
+func (t *trouble) over() {
+	clear(t.warned)
+	if len(t.failing) == 0 {
+		return
+	}
+	clear(t.failing)
+	t.x.tell(Event{Kind: StepRecovered, Address: t.step.Address,
+		Step: &StepResult{Address: t.step.Address, Kind: t.step.Kind, Reason: t.step.Reason, Status: Done}})
 }

@@ -240,6 +240,9 @@ func lastRun(runs []state.Run, a addr.Address) (lastError string, at *time.Time)
 				continue
 			}
 			finished := r.Finished
+			if s.Ended != nil {
+				finished = *s.Ended
+			}
 			for _, d := range s.Diagnostics {
 				if strings.EqualFold(d.Severity, "error") {
 					return d.Summary, &finished

@@ -70,6 +70,12 @@ func (r *Run) Event(e run.Event) {
 			}
 			r.draw()
 		}
+	case run.StepFailing:
+		for _, d := range e.Step.Diagnostics {
+			r.line(fmt.Sprintf("%s %s: does not work for now, tried again until it does: %s", stamp(r.clock()), e.Address, d.Summary))
+		}
+	case run.StepRecovered:
+		r.line(fmt.Sprintf("%s %s: works again", stamp(r.clock()), e.Address))
 	case run.StepWarning:
 		r.erase()
 		r.s.diagnostic(r.s.Err, *e.Diagnostic, r.excerpt)
