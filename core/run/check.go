@@ -2,7 +2,9 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/pipectl/pipectl/core/addr"
@@ -15,10 +17,6 @@ import (
 // settlePause is how long a check waits before it looks at what was in flight
 // again.
 const settlePause = 2 * time.Second
-
-// maxKeysInFlight bounds the keys that a later look is narrowed to; with more
-// in flight or different, it looks at everything again.
-const maxKeysInFlight = 10_000
 
 // capturePause is how long a check waits before it looks once more at what
 // differs: twice the pause that the capture job makes between two scans of the
@@ -34,96 +32,96 @@ const capturePause = 10 * time.Second
 // difference, and fails: a gate fails closed.
 func (x *execution) check(ctx context.Context, a addr.Address, r *StepResult) error {
 	c := x.Config.Check(a)
-	deadline := x.Clock().Add(c.Settle)
-	first, err := x.compare(ctx, c, nil)
+	// A look that is tried again goes on from those before it: a first look of
+	// its own could choose other rows, and miss what was found.
+	if r.looks == nil {
+		first, err := x.compare(ctx, c, again{})
+		if err != nil {
+			return err
+		}
+		r.looks = begin(first, x.Clock().Add(c.Settle))
+	}
+	err := x.settle(ctx, c, r.looks)
+	result := r.looks.result()
+	r.Check, r.Findings = &result, r.looks.last.findings
 	if err != nil {
 		return err
 	}
-	last, differed := first, false
+	for _, d := range result.Diagnostics {
+		x.warn(r)(d)
+	}
+	x.proven(ctx, c, r)
+	return x.judge(c, r)
+}
+
+// settle looks again for as long as that may change the outcome.
+func (x *execution) settle(ctx context.Context, c *model.Check, l *looks) error {
 	for !x.stopped() {
-		pause, left := settlePause, deadline.Sub(x.Clock())
-		if last.Outcome == plugin.Different && !differed {
-			differed = true
+		pause, left := settlePause, l.deadline.Sub(x.Clock())
+		switch {
+		case l.last.Outcome == plugin.Different && !l.differed:
 			pause = min(capturePause, left-1)
-		} else if last.Outcome != plugin.Undecided {
-			break
+		case l.last.Outcome != plugin.Undecided:
+			return nil
 		}
-		if pause <= 0 || pause >= left {
-			break
+		ask, ok := l.last.again()
+		if !ok || pause <= 0 || pause >= left {
+			return nil
 		}
-		if err := x.Sleep(ctx, pause); err != nil {
+		if err := x.wait(ctx, pause); errors.Is(err, errStopped) {
+			return nil
+		} else if err != nil {
 			return err
 		}
 		if err := x.catchUp(ctx, c); err != nil {
 			return err
 		}
-		keys := last.again()
-		if last, err = x.compare(ctx, c, keys); err != nil {
+		next, err := x.compare(ctx, c, ask)
+		if err != nil {
 			return err
 		}
-		if keys == nil {
-			first = last
+		if !l.add(next, ask) {
+			return nil
 		}
 	}
-	result := first.settledBy(last)
-	r.Check, r.Findings = &result, last.findings
-	for _, f := range last.findings {
-		x.tell(Event{Kind: StepFinding, Address: a, Finding: &f})
+	return nil
+}
+
+// found tells what a check found, when its step is over; also where a later look
+// failed, which must not hide a difference that an earlier one found.
+func (x *execution) found(r *StepResult, err error) {
+	for _, f := range r.Findings {
+		x.tell(Event{Kind: StepFinding, Address: r.Address, Finding: &f})
 	}
-	for _, d := range result.Diagnostics {
-		x.warn(r)(d)
+	if err == nil || r.Check == nil || r.Check.Outcome != plugin.Different || diag.KindOf(err) == diag.KindDifferent {
+		return
 	}
-	if err := x.proven(ctx, c, result); err != nil {
-		return err
-	}
-	return x.judge(c, r)
+	c := x.Config.Check(r.Address)
+	x.warn(r)(diag.Warningf("check.not_settled", "What differed is to be looked at once more, and that look failed: see its error. Run the check again.",
+		"%s differed from its source: %s", x.Config.Silver(c.Silver).Target, differences(*r.Check)))
 }
 
 // proven tells the ledger that every row of silver was compared and found
-// equal, so that what another program did to it is over.
-func (x *execution) proven(ctx context.Context, c *model.Check, result plugin.CheckResult) error {
-	if result.Outcome != plugin.Equal || result.Hashed != result.Buckets || result.SilverVersion < 0 {
-		return nil
+// equal, so that what another program did to it is over. The outcome holds
+// without it.
+func (x *execution) proven(ctx context.Context, c *model.Check, r *StepResult) {
+	version := r.looks.proven
+	if r.Check.Outcome != plugin.Equal || version < 0 {
+		return
 	}
+	target := x.Config.Silver(c.Silver).Target
 	lake, err := x.lake(c.Addr)
+	if err == nil {
+		err = lake.Ledger.Proven(ctx, target, version)
+	}
 	if err != nil {
-		return err
+		x.warn(r)(diag.Warningf("check.not_recorded", "Warnings of what other programs wrote to the table go on until a check can record it.",
+			"%s is equal to its source, which could not be recorded: %s", target, diag.FromError(err)[0].Summary))
 	}
-	return lake.Ledger.Proven(ctx, x.Config.Silver(c.Silver).Target, result.SilverVersion)
 }
 
-// look is one look of a check.
-type look struct {
-	plugin.CheckResult
-	// findings are the first ones, at most MaxFindings.
-	findings []plugin.Finding
-	// keys are those in flight and those that differ, at most one more than
-	// maxKeysInFlight.
-	keys []string
-	// unnamed tells that something is in flight, or differs, that no key names.
-	unnamed bool
-}
-
-// again are the keys that a later look is narrowed to, nil for everything.
-func (l look) again() []string {
-	if l.unnamed || l.Mismatch > 0 || len(l.keys) > maxKeysInFlight {
-		return nil
-	}
-	return l.keys
-}
-
-// settledBy is the result of a look whose keys were decided by a later one: the counts are the first look's, the outcome is the later one's.
-func (l look) settledBy(last look) plugin.CheckResult {
-	result := l.CheckResult
-	result.Outcome, result.Failures = last.Outcome, last.Failures
-	if last.Outcome != plugin.Undecided {
-		result.Match, result.InFlight = result.Match+result.InFlight, 0
-	}
-	return result
-}
-
-// compare runs the check once, over everything or over some keys only.
-func (x *execution) compare(ctx context.Context, c *model.Check, keys []string) (look, error) {
+// compare runs the check once: a first look, or one at what an earlier one found.
+func (x *execution) compare(ctx context.Context, c *model.Check, ask again) (look, error) {
 	v := x.Config.Silver(c.Silver)
 	s := x.Config.Stream(v.From)
 	t := x.Config.Table(s.Table)
@@ -148,22 +146,9 @@ func (x *execution) compare(ctx context.Context, c *model.Check, keys []string) 
 		return look{}, err
 	}
 	var l look
-	events := plugin.CheckEvents{
-		Progress: x.progress(c.Addr),
-		Finding: func(f plugin.Finding) {
-			if len(l.findings) < MaxFindings {
-				l.findings = append(l.findings, f)
-			}
-			switch {
-			case f.Key == "":
-				l.unnamed = true
-			case len(l.keys) <= maxKeysInFlight:
-				l.keys = append(l.keys, f.Key)
-			}
-		},
-	}
+	events := plugin.CheckEvents{Progress: x.progress(c.Addr), Finding: l.note}
 	req := planner.CheckRequest(c, v, s, t, info.info)
-	req.Settle, req.Keys = c.Settle > 0, keys
+	req.Settle, req.Keys, req.Again = c.Settle > 0, ask.keys, ask.ranges
 	l.CheckResult, err = session.RunCheck(ctx, req, host, events)
 	return l, err
 }
@@ -189,10 +174,26 @@ func (x *execution) catchUp(ctx context.Context, c *model.Check) error {
 			return nil
 		}
 	}
-	if err := x.stream(ctx, v.From, x.results[v.From], false, nil); err != nil {
+	err := x.alone(v.From, func() error { return x.stream(ctx, v.From, x.results[v.From], false, nil) })
+	if err != nil {
 		return err
 	}
-	return x.silver(ctx, v.Addr, x.results[v.Addr])
+	return x.alone(v.Addr, func() error { return x.silver(ctx, v.Addr, x.results[v.Addr]) })
+}
+
+// alone carries out work on a stream or silver while no other check does. The
+// lock that a run has on its tables does not keep its own steps apart.
+func (x *execution) alone(a addr.Address, work func() error) error {
+	x.mu.Lock()
+	one := x.catching[a]
+	if one == nil {
+		one = &sync.Mutex{}
+		x.catching[a] = one
+	}
+	x.mu.Unlock()
+	one.Lock()
+	defer one.Unlock()
+	return work()
 }
 
 // judge turns the outcome into the end of the step.
@@ -203,15 +204,8 @@ func (x *execution) judge(c *model.Check, r *StepResult) error {
 	case plugin.Equal:
 		return nil
 	case plugin.Different:
-		what := "1 finding"
-		if n := result.Findings(); n != 1 {
-			what = fmt.Sprintf("%d findings", n)
-		}
-		if result.Mismatch > 0 {
-			what += fmt.Sprintf(", other counts in %d of %d ranges", result.Mismatch, result.Buckets)
-		}
 		d = diag.Errorf(diag.KindDifferent, "check.different", "The findings name keys and columns. Look for other writers of the table first. A silver with another target is built anew from bronze.",
-			"%s differs from its source: %s", x.Config.Silver(c.Silver).Target, what)
+			"%s differs from its source: %s", x.Config.Silver(c.Silver).Target, differences(*result))
 	default:
 		if x.stopped() {
 			d = diag.Errorf(diag.KindDifferent, "check.undecided", "Run it again.",
@@ -227,4 +221,16 @@ func (x *execution) judge(c *model.Check, r *StepResult) error {
 		return nil
 	}
 	return fmt.Errorf("checking %s: %w", c.Silver, d.Err())
+}
+
+// differences counts what a check found, for people.
+func differences(result plugin.CheckResult) string {
+	what := "1 finding"
+	if n := result.Findings(); n != 1 {
+		what = fmt.Sprintf("%d findings", n)
+	}
+	if result.Mismatch > 0 {
+		what += fmt.Sprintf(", other counts in %d of %d ranges", result.Mismatch, result.Buckets)
+	}
+	return what
 }

@@ -42,6 +42,9 @@ type StepResult struct {
 	Check  *plugin.CheckResult
 	// Findings are the first differences that a check found, at most MaxFindings.
 	Findings []plugin.Finding
+
+	// looks are those of a check so far, for when one is tried again.
+	looks *looks
 }
 
 // MaxFindings bounds the findings that a result keeps; the counts are exact.

@@ -64,6 +64,8 @@ type execution struct {
 	sources map[addr.Address]map[string]sourceTable
 	// timelines are those of the sources that were read so far.
 	timelines map[addr.Address]timeline
+	// catching are held while a check carries out a stream or silver again.
+	catching map[addr.Address]*sync.Mutex
 }
 
 // Execute carries out the plan. The error is for what spoils the run as a
@@ -72,7 +74,7 @@ func Execute(ctx context.Context, req Request) (Result, error) {
 	x := &execution{
 		Request: req, results: map[addr.Address]*StepResult{},
 		slots: map[[2]addr.Address]stream.Slots{}, sources: map[addr.Address]map[string]sourceTable{},
-		timelines: map[addr.Address]timeline{},
+		timelines: map[addr.Address]timeline{}, catching: map[addr.Address]*sync.Mutex{},
 	}
 	if x.Jobs <= 0 {
 		x.Jobs = defaultJobs
@@ -256,6 +258,7 @@ func (x *execution) visit(ctx context.Context, a addr.Address) error {
 	x.tell(Event{Kind: StepStarted, Address: a, Step: r})
 	warn := func(d diag.Diagnostic) { x.tell(Event{Kind: StepWarning, Address: a, Diagnostic: &d}) }
 	err := x.retry(ctx, a, warn, func() error { return x.once(ctx, a, r) })
+	x.found(r, err)
 	r.Duration = x.Clock().Sub(started)
 	r.Status = Done
 	if err != nil {

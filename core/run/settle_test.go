@@ -104,13 +104,31 @@ type looking struct {
 	memory.Check
 	answers []plugin.CheckResult
 	asked   [][]string
+	again   [][]plugin.KeyRange
 	settle  bool
+	// forgets leaves it unsaid that a later look was at all that was asked for.
+	forgets bool
+	// finds are the findings of a look, by its number; others are made up.
+	finds map[int][]plugin.Finding
+	// fails is the error of a look, by its number.
+	fails map[int]error
 }
 
 func (l *looking) RunCheck(_ context.Context, req plugin.CheckRequest, _ plugin.Host, events plugin.CheckEvents) (plugin.CheckResult, error) {
-	answer := l.answers[len(l.asked)]
-	l.asked = append(l.asked, req.Keys)
+	n := len(l.asked)
+	l.asked, l.again = append(l.asked, req.Keys), append(l.again, req.Again)
 	l.settle = req.Settle
+	if err := l.fails[n]; err != nil {
+		return plugin.CheckResult{}, err
+	}
+	answer := l.answers[n]
+	answer.LookedAgain = n > 0 && !l.forgets
+	if list, ok := l.finds[n]; ok {
+		for _, f := range list {
+			events.Finding(f)
+		}
+		return answer, nil
+	}
 	switch answer.Outcome {
 	case plugin.Undecided:
 		events.Finding(plugin.Finding{Kind: "IN_FLIGHT", Key: `{"id":1}`})
