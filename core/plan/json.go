@@ -40,6 +40,7 @@ type jsonPlugin struct {
 type jsonTable struct {
 	Table    string   `json:"table"`
 	Address  string   `json:"address"`
+	Sharers  []string `json:"shared_with,omitempty"`
 	Sink     string   `json:"sink"`
 	Action   string   `json:"action"`
 	Class    string   `json:"class,omitempty"`
@@ -108,8 +109,13 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 		out.Plugins = append(out.Plugins, jsonPlugin{g.Name, g.Source, g.Version, g.Digest})
 	}
 	for _, t := range p.Tables {
+		var sharers []string
+		for _, a := range t.Sharers {
+			sharers = append(sharers, a.String())
+		}
 		out.Tables = append(out.Tables, jsonTable{
-			Table: t.Ref.Name, Address: t.Owner.String(), Sink: t.Sink.String(), Action: string(t.Action), Class: string(t.Class),
+			Sharers: sharers,
+			Table:   t.Ref.Name, Address: t.Owner.String(), Sink: t.Sink.String(), Action: string(t.Action), Class: string(t.Class),
 			Changes: filled(t.Changes), Captured: t.Captured, Extra: t.Extra, Key: filled(t.Key), ID: t.ID, Version: t.Version,
 		})
 	}

@@ -24,7 +24,8 @@ type Plan struct {
 	Places []Place
 	// Plugins are the plugins in use.
 	Plugins []Plugin
-	// Tables that exist or would exist in a sink, in the order of their addresses.
+	// Tables that exist or would exist in a sink, each once, in the order of their
+	// addresses. One that a step which cannot run would make or change is left out.
 	Tables []Table
 	// Steps in the order of their addresses; After orders them.
 	Steps []Step
@@ -54,8 +55,10 @@ type Plugin struct {
 type Table struct {
 	// Owner is the address that writes the table; the sink's for the ledger's.
 	Owner addr.Address
-	Sink  addr.Address
-	Ref   plugin.TableRef
+	// Sharers are the others that write to it: checks may share a report.
+	Sharers []addr.Address
+	Sink    addr.Address
+	Ref     plugin.TableRef
 	// Action is what apply does.
 	Action  plugin.TableAction
 	Changes []string
@@ -71,6 +74,9 @@ type Table struct {
 	// Spec is what ApplyTable is given; not part of any text form.
 	Spec plugin.TableSpec
 }
+
+// WrittenBy reports whether the address writes the table, alone or with others.
+func (t Table) WrittenBy(a addr.Address) bool { return t.Owner == a || slices.Contains(t.Sharers, a) }
 
 // Kind is what a step does.
 type Kind string

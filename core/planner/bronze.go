@@ -3,6 +3,7 @@ package planner
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pipectl/pipectl/core/diag"
@@ -10,6 +11,7 @@ import (
 	"github.com/pipectl/pipectl/core/model"
 	"github.com/pipectl/pipectl/core/plan"
 	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/state"
 	"github.com/pipectl/pipectl/core/stream"
 )
 
@@ -19,8 +21,12 @@ func (p *planning) checkBronze(ctx context.Context, lake *Lake, s *model.Stream)
 	if _, err := p.owner(lake, p.tables[s.To][s.Target], s.Addr); err != nil {
 		return err
 	}
-	if p.logs[s.Addr].Newest >= 0 {
-		return nil
+	if log := p.logs[s.Addr]; log.Newest >= 0 {
+		if !p.tables[s.To][s.Target].Exists {
+			return diag.Errorf(diag.KindStale, "stream.table_gone", "Restore the table. To load it anew, give the stream another target and app_id.",
+				"Table %s does not exist, but the stream has written to it up to %s", s.Target, CommittedEnd(log).Text).Err()
+		}
+		return p.checkReach(ctx, lake, s, log)
 	}
 	if err := p.checkLog(lake, s); err != nil {
 		return err
@@ -38,6 +44,52 @@ func (p *planning) checkLog(lake *Lake, s *model.Stream) error {
 		}
 	}
 	return nil
+}
+
+// checkReach finds out what the stream's run would: whether bronze has lost rows,
+// or the checkpoint batches. A run may be at work: bronze may have had a batch
+// between the look at it and the one at the facts. So that rows are lost is told
+// only when bronze stands where it stood.
+func (p *planning) checkReach(ctx context.Context, lake *Lake, s *model.Stream, log state.Log) error {
+	sinkID := ledger.SinkID(s.AppID, p.generations[s.Addr])
+	bronze, facts := p.tables[s.To][s.Target], p.tables[s.To][lake.Ledger.Facts().Name]
+	look := func() error {
+		refs := []plugin.TableRef{{Name: s.Target, Path: s.Path}, lake.Ledger.Facts()}
+		states, err := lake.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: refs, AppIDs: []string{sinkID, ledger.FactsApp(sinkID)}})
+		if err != nil {
+			return fmt.Errorf("looking at table %s: %w", s.Target, err)
+		}
+		bronze, facts = states[0], states[1]
+		return nil
+	}
+	if sinkID != s.AppID { // the first look at all tables was for the first generation
+		err := look()
+		if err == nil {
+			log, err = NewestLog(ctx, lake.State.Stream(s.AppID))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	reach := stream.Reach{
+		SinkID: sinkID, State: lake.State.Place(), Newest: log.Newest, Bronze: s.Target,
+		BronzeTxn: stream.Txn(bronze, sinkID), FactsTxn: stream.Txn(facts, ledger.FactsApp(sinkID)),
+	}
+	lost := reach.Check(ctx, lake.Ledger)
+	if !hasCode(lost, stream.CodeRowsLost) {
+		return lost
+	}
+	if err := look(); err != nil {
+		return err
+	}
+	if stream.Txn(bronze, sinkID) > reach.BronzeTxn {
+		return nil
+	}
+	return lost
+}
+
+func hasCode(err error, code string) bool {
+	return err != nil && slices.ContainsFunc(diag.FromError(err), func(d diag.Diagnostic) bool { return d.Code == code })
 }
 
 // checkWriters finds rows of a stream with another app id in the table. This

@@ -79,28 +79,60 @@ func (p *planning) check(ctx context.Context, lake *Lake, c *model.Check, v *mod
 		if err := p.checkTable(ctx, lake, c, spec); err != nil {
 			return err
 		}
-		shared := p.planned(lake.Sink.Addr, spec.Table.Name)
 		if err := p.table(ctx, lake, c.Addr, spec, 0, nil); err != nil {
 			return err
 		}
-		if shared {
-			t := &p.out.Tables[len(p.out.Tables)-1]
-			t.Action, t.Changes, t.Class = plugin.TableNone, nil, ""
+		if made := p.out.Tables[len(p.out.Tables)-1]; made.Action == plugin.TableCreate && step.Accepted {
+			// A run never makes a table: what it held is gone, and a person is to know.
+			step.Accepted, step.NotAccepted = false, "its table "+spec.Table.Name+" does not exist any more"
 		}
+		p.share()
 	}
 	step.Kind, step.Reason = plan.Reconcile, "compares "+v.Target+" with its source"
 	step.Detail = []string{answer.Summary}
 	return nil
 }
 
-// planned reports whether the plan already makes or changes the table: checks
-// may share one, such as a report, and it is made once.
-func (p *planning) planned(sink addr.Address, name string) bool {
-	return slices.ContainsFunc(p.out.Tables, func(t plan.Table) bool {
-		if t.Sink != sink || t.Ref.Name != name || t.Action == plugin.TableNone {
-			return false
-		}
-		owner := p.out.Step(t.Owner)
-		return owner != nil && !owner.Diagnostics.HasErrors()
+// share makes one of the table that was planned last and the same one of
+// another check, such as a report: a table stands once in a plan, with the
+// action that does most. It is made for the first check that can run.
+func (p *planning) share() {
+	last := len(p.out.Tables) - 1
+	t := p.out.Tables[last]
+	i := slices.IndexFunc(p.out.Tables[:last], func(o plan.Table) bool { return o.Sink == t.Sink && o.Ref.Name == t.Ref.Name })
+	if i < 0 {
+		return
+	}
+	p.out.Tables = p.out.Tables[:last]
+	first := &p.out.Tables[i]
+	switch {
+	case !p.able(first.Owner):
+		t.Sharers = append(first.Sharers, first.Owner)
+		*first = t
+		return
+	case does(t.Action) > does(first.Action):
+		own := t
+		own.Owner, own.Sharers = first.Owner, first.Sharers
+		*first = own
+	}
+	first.Sharers = append(first.Sharers, t.Owner)
+}
+
+// does orders actions by how much they do.
+func does(a plugin.TableAction) int {
+	return slices.Index([]plugin.TableAction{plugin.TableNone, plugin.TableAlter, plugin.TableCreate}, a)
+}
+
+// able reports whether the step of an address is planned and has no errors.
+func (p *planning) able(a addr.Address) bool {
+	step := p.out.Step(a)
+	return step != nil && !step.Diagnostics.HasErrors()
+}
+
+// leaveOutIdle takes tables out that nothing would make or change: those of
+// steps that cannot run.
+func (p *planning) leaveOutIdle() {
+	p.out.Tables = slices.DeleteFunc(p.out.Tables, func(t plan.Table) bool {
+		return t.Action != plugin.TableNone && t.Owner.Kind != addr.Sink && !p.able(t.Owner)
 	})
 }

@@ -45,13 +45,14 @@ type planning struct {
 	// broken holds, by sink or source, why it cannot be used.
 	broken map[addr.Address]diag.List
 	// accepted holds what apply accepted, by sink, then address.
-	accepted map[addr.Address]map[string]state.Accepted
-	tables   map[addr.Address]map[string]plugin.TableState // by sink, then name
-	sources  map[addr.Address]plugin.InspectResponse
-	info     map[addr.Address]plugin.TableInfo                // by stream
-	logs     map[addr.Address]state.Log                       // by stream
-	recorded map[addr.Address]map[string][]ledger.SnapshotRow // by sink, then bronze
-	specs    map[addr.Address]plugin.TableSpec                // bronze's, by stream
+	accepted    map[addr.Address]map[string]state.Accepted
+	tables      map[addr.Address]map[string]plugin.TableState // by sink, then name
+	sources     map[addr.Address]plugin.InspectResponse
+	info        map[addr.Address]plugin.TableInfo                // by stream
+	logs        map[addr.Address]state.Log                       // by stream
+	generations map[addr.Address]int                             // by stream
+	recorded    map[addr.Address]map[string][]ledger.SnapshotRow // by sink, then bronze
+	specs       map[addr.Address]plugin.TableSpec                // bronze's, by stream
 	// unreadable holds the tables that could not be looked at.
 	unreadable map[tableIn]error
 }
@@ -67,17 +68,18 @@ func Make(ctx context.Context, req Request) (*plan.Plan, error) {
 	}
 	cfg := req.Config
 	p := &planning{
-		Request:  req,
-		out:      &plan.Plan{Config: cfg.Path, Name: cfg.Name, Environment: cfg.Environment, Plugins: req.Used},
-		lakes:    map[addr.Address]*Lake{},
-		broken:   map[addr.Address]diag.List{},
-		accepted: map[addr.Address]map[string]state.Accepted{},
-		tables:   map[addr.Address]map[string]plugin.TableState{},
-		sources:  map[addr.Address]plugin.InspectResponse{},
-		info:     map[addr.Address]plugin.TableInfo{},
-		logs:     map[addr.Address]state.Log{},
-		recorded: map[addr.Address]map[string][]ledger.SnapshotRow{},
-		specs:    map[addr.Address]plugin.TableSpec{},
+		Request:     req,
+		out:         &plan.Plan{Config: cfg.Path, Name: cfg.Name, Environment: cfg.Environment, Plugins: req.Used},
+		lakes:       map[addr.Address]*Lake{},
+		broken:      map[addr.Address]diag.List{},
+		accepted:    map[addr.Address]map[string]state.Accepted{},
+		tables:      map[addr.Address]map[string]plugin.TableState{},
+		sources:     map[addr.Address]plugin.InspectResponse{},
+		info:        map[addr.Address]plugin.TableInfo{},
+		logs:        map[addr.Address]state.Log{},
+		generations: map[addr.Address]int{},
+		recorded:    map[addr.Address]map[string][]ledger.SnapshotRow{},
+		specs:       map[addr.Address]plugin.TableSpec{},
 
 		unreadable: map[tableIn]error{},
 	}
@@ -88,6 +90,7 @@ func Make(ctx context.Context, req Request) (*plan.Plan, error) {
 			return nil, err
 		}
 	}
+	p.leaveOutIdle()
 	p.findRemoved()
 	return p.out, ctx.Err()
 }
@@ -222,12 +225,17 @@ func (p *planning) inspectSources(ctx context.Context) error {
 		if req.Since == nil {
 			req.Since = map[string]plugin.Position{}
 		}
-		log, err := NewestLog(ctx, lake.State.Stream(s.AppID))
+		own := lake.State.Stream(s.AppID)
+		generation, err := own.Generation(ctx)
+		var log state.Log
+		if err == nil {
+			log, err = own.Checkpoint(generation.Number).Load(ctx)
+		}
 		if err != nil {
 			p.broken[s.Addr] = s.Origin.Locate(s.Addr, diag.FromError(err))
 			continue
 		}
-		p.logs[s.Addr] = log
+		p.logs[s.Addr], p.generations[s.Addr] = log, generation.Number
 		source := SourceTable(table, s)
 		req.Tables = append(req.Tables, source)
 		if log.Newest >= 0 {

@@ -187,6 +187,9 @@ func TestBlockedSteps(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	}
+	if list := tablesNamed(p, "bronze.orders"); len(list) > 0 {
+		t.Errorf("a table that nothing makes is in the plan: %+v", list)
+	}
 	if len(p.Errors()) != 1 {
 		t.Errorf("%v", p.Errors())
 	}

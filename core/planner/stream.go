@@ -9,7 +9,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/model"
 	"github.com/pipectl/pipectl/core/plan"
 	"github.com/pipectl/pipectl/core/plugin"
@@ -88,11 +87,6 @@ func (p *planning) stream(ctx context.Context, lake *Lake, s *model.Stream, tabl
 
 func (p *planning) streamWork(ctx context.Context, lake *Lake, s *model.Stream, info plugin.TableInfo, step *plan.Step) error {
 	log := p.logs[s.Addr]
-	exists := p.tables[lake.Sink.Addr][s.Target].Exists
-	if log.Newest >= 0 && !exists {
-		return diag.Errorf(diag.KindStale, "stream.table_gone", "Restore the table. To load it anew, give the stream another target and app_id.",
-			"Table %s does not exist, but the stream has written to it up to %s", s.Target, CommittedEnd(log).Text).Err()
-	}
 	known, found := false, false
 	if s.Bootstrap == model.BootstrapFull {
 		var err error

@@ -157,7 +157,7 @@ func (x *execution) compare(ctx context.Context, c *model.Check, ask again) (loo
 func (x *execution) tablesOf(a addr.Address) []plugin.TableRef {
 	var own []plugin.TableRef
 	for _, t := range x.Plan.Tables {
-		if t.Owner == a {
+		if t.WrittenBy(a) {
 			own = append(own, t.Ref)
 		}
 	}

@@ -124,7 +124,7 @@ func (s *stream) lookAtTables(ctx context.Context) error {
 			"Table %s does not exist", s.Bronze.Name).Err()
 	}
 	s.bronze = bronze
-	s.bronzeTxn, s.factsTxn, s.eventsTxn = txn(bronze, s.sinkID), txn(facts, ledger.FactsApp(s.sinkID)), txn(facts, ledger.EventsApp(s.AppID))
+	s.bronzeTxn, s.factsTxn, s.eventsTxn = Txn(bronze, s.sinkID), Txn(facts, ledger.FactsApp(s.sinkID)), Txn(facts, ledger.EventsApp(s.AppID))
 	spec, err := BronzeSpec(s.Bronze, s.Info.Schema)
 	if err != nil {
 		return err
@@ -139,52 +139,11 @@ func (s *stream) lookAtTables(ctx context.Context) error {
 	return nil
 }
 
-// txn is the newest version of an app id in a table, -1 when none.
-func txn(t plugin.TableState, appID string) int64 {
-	if n, ok := t.Txns[appID]; ok {
-		return n
-	}
-	return -1
-}
-
-const newID = "Restore the stream's state. To load the table anew, give the stream, and what follows it, another target and a new app_id; with the app_id alone the table would hold changes twice."
-
-// CheckpointLost is the diagnostic of a table that holds batches of an app id
-// which the state knows nothing of.
-func CheckpointLost(table string, txn int64, appID, place string) error {
-	return diag.Errorf(diag.KindConfiguration, "stream.checkpoint_lost", newID,
-		"Table %s holds batches up to %d of %q, and there is no checkpoint of it in %s", table, txn, appID, place).Err()
-}
-
-// checkLog compares the checkpoint with what the tables record. A table that is
-// ahead means that the checkpoint was lost or put back: its next batches would
-// carry numbers that the table knows already, and their rows would be left out
-// without a word. A table that is behind has lost rows.
+// checkLog compares the checkpoint with what the tables record.
 func (s *stream) checkLog(ctx context.Context, log state.Log) error {
-	for _, t := range []struct {
-		name string
-		txn  int64
-	}{{s.Bronze.Name, s.bronzeTxn}, {s.Ledger.Facts().Name, s.factsTxn}} {
-		if t.txn <= log.Newest {
-			continue
-		}
-		if log.Newest < 0 {
-			return CheckpointLost(t.name, t.txn, s.sinkID, s.State.Place())
-		}
-		return diag.Errorf(diag.KindConfiguration, "stream.checkpoint_rewound", newID,
-			"Table %s holds batches up to %d of %q, and the checkpoint in %s has come to %d only", t.name, t.txn, s.sinkID, s.State.Place(), log.Newest).Err()
-	}
-	if s.bronzeTxn < s.factsTxn {
-		lost, err := s.Ledger.WroteAfter(ctx, s.sinkID, s.bronzeTxn)
-		if err != nil {
-			return err
-		}
-		if lost {
-			return diag.Errorf(diag.KindStale, "stream.rows_lost", "Was it dropped, replaced or put back to an older version? Restore it. To load the table anew, give the stream, and what follows it, another target and app_id.",
-				"Table %s lacks rows that were written: the facts record rows in batches of %q after number %d, the table does not", s.Bronze.Name, s.sinkID, s.bronzeTxn).Err()
-		}
-	}
-	return nil
+	return Reach{
+		SinkID: s.sinkID, State: s.State.Place(), Newest: log.Newest, Bronze: s.Bronze.Name, BronzeTxn: s.bronzeTxn, FactsTxn: s.factsTxn,
+	}.Check(ctx, s.Ledger)
 }
 
 // resume repeats the batch that a former run did not finish, or makes sure that
