@@ -12,9 +12,12 @@ import (
 // journal records what becomes of the steps of a watch while it goes on, perhaps
 // for weeks: status is to know of it now. Writing may be slow and delays no step:
 // events are taken at once, and a goroutine writes what has come. Each record
-// holds all that is known by then, so the newest one tells everything.
+// holds all that is known by then, so the newest one tells everything. What does
+// not work is recorded again now and then: other commands write records, too, and
+// status reads the newest ones only.
 type journal struct {
 	write func(number int, known []outcome)
+	again <-chan time.Time
 
 	mu    sync.Mutex
 	known []outcome
@@ -28,9 +31,13 @@ type outcome struct {
 	at   time.Time
 }
 
-// newJournal starts a journal; close ends it.
-func newJournal(write func(number int, known []outcome)) *journal {
-	j := &journal{write: write, news: make(chan struct{}, 1), done: make(chan struct{})}
+// recordAgain is the pause between two records of what does not work.
+const recordAgain = time.Hour
+
+// newJournal starts a journal that records again what does not work at each tick
+// of again; close ends it.
+func newJournal(again <-chan time.Time, write func(number int, known []outcome)) *journal {
+	j := &journal{write: write, again: again, news: make(chan struct{}, 1), done: make(chan struct{})}
 	go j.run()
 	return j
 }
@@ -63,14 +70,23 @@ func (j *journal) of(a addr.Address) int {
 
 func (j *journal) run() {
 	defer close(j.done)
-	for number := 0; ; number++ {
-		if _, more := <-j.news; !more {
+	for number := 0; ; {
+		news, more := true, true
+		select {
+		case _, more = <-j.news:
+		case <-j.again:
+			news = false
+		}
+		if !more {
 			return
 		}
 		j.mu.Lock()
 		known := slices.Clone(j.known)
 		j.mu.Unlock()
-		j.write(number, known)
+		if news || slices.ContainsFunc(known, func(o outcome) bool { return o.step.Status == run.Failed }) {
+			j.write(number, known)
+			number++
+		}
 	}
 }
 

@@ -17,7 +17,7 @@ func TestAJournalDelaysNobodyAndForgetsNothing(t *testing.T) {
 	t.Parallel()
 	begun, slow := make(chan struct{}), make(chan struct{})
 	var records []string
-	j := newJournal(func(number int, known []outcome) {
+	j := newJournal(nil, func(number int, known []outcome) {
 		if number == 0 {
 			close(begun)
 			<-slow
@@ -55,6 +55,34 @@ func TestAJournalDelaysNobodyAndForgetsNothing(t *testing.T) {
 
 func TestAJournalWithoutNewsWritesNothing(t *testing.T) {
 	t.Parallel()
-	j := newJournal(func(int, []outcome) { t.Error("a record of nothing") })
+	j := newJournal(nil, func(int, []outcome) { t.Error("a record of nothing") })
 	j.close()
+}
+
+// Other commands write records, too: what does not work stays among the newest.
+func TestAJournalRepeatsWhatDoesNotWork(t *testing.T) {
+	t.Parallel()
+	again, written := make(chan time.Time), make(chan string)
+	j := newJournal(again, func(number int, known []outcome) {
+		written <- fmt.Sprint(number, " ", known[0].step.Status, " at ", known[0].at.Format("15:04"))
+	})
+	a := addr.New(addr.Stream, "a")
+	tell := func(kind run.EventKind, status run.Status, hour int) {
+		j.hear(run.Event{Kind: kind, Address: a, Step: &run.StepResult{Address: a, Status: status}}, time.Date(2026, 3, 1, hour, 0, 0, 0, time.UTC))
+	}
+	expect := func(want string) {
+		t.Helper()
+		if got := <-written; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	again <- time.Time{} // nothing is known
+	tell(run.StepFailing, run.Failed, 8)
+	expect("0 failed at 08:00")
+	again <- time.Time{}
+	expect("1 failed at 08:00")
+	tell(run.StepRecovered, run.Done, 9)
+	expect("2 done at 09:00")
+	again <- time.Time{}
+	j.close() // a record of what works would wait here for ever
 }

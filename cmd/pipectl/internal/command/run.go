@@ -190,7 +190,9 @@ func (w *workspace) execute(ctx context.Context, p *plan.Plan, lakes map[addr.Ad
 	written := func() {}
 	if req.Watch {
 		shown.Watch = true
-		j := newJournal(func(number int, known []outcome) {
+		again := time.NewTicker(recordAgain)
+		defer again.Stop()
+		j := newJournal(again.C, func(number int, known []outcome) {
 			w.record(ctx, lakes, fmt.Sprintf("%s.%d", w.runID, number), command, started, known, exitOf(known))
 		})
 		written = j.close
