@@ -146,7 +146,7 @@ func keyDoubts(instances []captured, r resolved, cfg tableConfig, key []string) 
 				return !slices.ContainsFunc(cfg.key, func(own string) bool { return strings.EqualFold(own, k) })
 			})
 		})
-		if !unique {
+		if !unique && len(key) == len(cfg.key) { // else a column of it is not there, which is said
 			have := "capture was enabled without a unique index"
 			if index := r.reader().keys; len(index) > 0 {
 				have = "the unique index that it was enabled with is " + strings.Join(index, ", ")

@@ -204,17 +204,27 @@ func (s *session) inspectKey(instances []captured, r resolved, cfg tableConfig, 
 			out = append(out, col.name)
 			continue
 		}
-		why := "it is not captured"
-		for _, ci := range instances {
-			if col, ok := ci.find(k); ok && col.computed {
-				why = "it is a computed column, which change data capture stores as NULL"
-			} else if ok && findRule(cfg.rules, k) >= 0 {
-				why = "a column rule drops it"
-			}
-		}
-		list = append(list, diag.Errorf(diag.KindConfiguration, codeKey, "Name other columns with key.", "The key column %s cannot be used: %s", k, why).At(path))
+		list = append(list, unusableKey(k, path, instances, cfg))
 	}
 	return out, list
+}
+
+// unusableKey says why the rows have no such key column, and what to do.
+func unusableKey(k, path string, instances []captured, cfg tableConfig) diag.Diagnostic {
+	for _, ci := range instances {
+		col, ok := ci.find(k)
+		switch {
+		case ok && col.computed:
+			return diag.Errorf(diag.KindConfiguration, codeKey, "Name other columns with key.",
+				"The key column %s cannot be used: it is a computed column, which change data capture stores as NULL", k).At(path)
+		case ok && findRule(cfg.rules, k) >= 0:
+			return diag.Errorf(diag.KindConfiguration, codeKey, "Do not leave it out: take it out of exclude, or its drop out of columns. Or name other columns with key.",
+				"The key column %s is left out: without it rows cannot be told apart", col.name).At("columns", cfg.rules[findRule(cfg.rules, k)].name)
+		}
+	}
+	d := unknownColumn(k, instances).At(path)
+	d.Code = codeKey
+	return d
 }
 
 // inspectPending counts commits after a position up to a limit.

@@ -98,6 +98,8 @@ func TestInspectReportsPerTable(t *testing.T) {
 	keyed.Key = []string{"NOTE"}
 	wrongKey := table()
 	wrongKey.Key = []string{"nope"}
+	misspeltKey := table()
+	misspeltKey.Key = []string{"amuont"}
 	dropped := table()
 	dropped.Columns = []plugin.ColumnRule{{Name: "id", Drop: true}}
 	misspelt := table()
@@ -113,8 +115,9 @@ func TestInspectReportsPerTable(t *testing.T) {
 		"captured":                      {table: table(), key: "[id]"},
 		"without key":                   {table: named(written{"object": str("dbo.heap")}), key: "[]"},
 		"another key":                   {table: keyed, key: "[note]"},
-		"a key that is not captured":    {table: wrongKey, kind: diag.KindConfiguration, code: codeKey, path: "key", says: []string{"nope", "not captured"}},
-		"a key that a rule drops":       {table: dropped, kind: diag.KindConfiguration, code: codeKey, path: "object", says: []string{"id", "a column rule drops it"}},
+		"a key that is not captured":    {table: wrongKey, kind: diag.KindConfiguration, code: codeKey, path: "key", says: []string{`No column "nope" is captured by dbo_orders`, "Captured are: id, "}},
+		"a key that a rule drops":       {table: dropped, kind: diag.KindConfiguration, code: codeKey, path: "columns.id", says: []string{"The key column id is left out", "Do not leave it out"}},
+		"a misspelt key":                {table: misspeltKey, kind: diag.KindConfiguration, code: codeKey, path: "key", says: []string{"Did you mean amount?"}},
 		"a rule for an unknown column":  {table: misspelt, kind: diag.KindConfiguration, code: codeColumnRule, path: "columns.amuont", says: []string{"amuont", "Did you mean amount?"}},
 		"no CDC on the table":           {table: named(written{"object": str("dbo.plain")}), kind: diag.KindConfiguration, code: codeTableNotEnabled, path: "object", says: []string{"dbo.plain", "sp_cdc_enable_table"}},
 		"no such table":                 {table: named(written{"object": str("dbo.nothing")}), kind: diag.KindConfiguration, code: codeUnknownTable, path: "object", says: []string{"dbo.nothing"}},
