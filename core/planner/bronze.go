@@ -23,8 +23,7 @@ func (p *planning) checkBronze(ctx context.Context, lake *Lake, s *model.Stream)
 	}
 	if log := p.logs[s.Addr]; log.Newest >= 0 {
 		if !p.tables[s.To][s.Target].Exists {
-			return diag.Errorf(diag.KindStale, "stream.table_gone", "Restore the table. To load it anew, give the stream another target and app_id.",
-				"Table %s does not exist, but the stream has written to it up to %s", s.Target, CommittedEnd(log).Text).Err()
+			return stream.TableGone(s.Target, CommittedEnd(log))
 		}
 		return p.checkReach(ctx, lake, s, log)
 	}
