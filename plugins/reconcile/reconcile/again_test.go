@@ -78,12 +78,13 @@ func TestALaterLookReadsTheSameRangesAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := *c.w
 			w.settle = true
-			first := differsAt(t, &w, settings{"bucket_rows": 100, "sample": 0.5})
-			if _, ok := c.w.source.(*scripted); ok {
-				first = differsAt(t, &w, settings{"bucket_rows": 10, "sample": 0.1})
+			cut := settings{"bucket_rows": 100, "sample": 0.5}
+			if w.source != nil {
+				cut = settings{"bucket_rows": 10, "sample": 0.5}
 			}
+			first := differsAt(t, &w, cut)
 			w.again = rangesOf(first)
-			for range 20 {
+			for range 5 {
 				if later := w.check(t, c.s); later.Outcome != plugin.Different || !later.LookedAgain || fmt.Sprint(later.Failures) != "map[RECORD_DIFF:1]" {
 					t.Fatalf("later look: %+v", later.CheckResult)
 				}
@@ -96,7 +97,7 @@ func TestALaterLookReadsTheSameRangesAgain(t *testing.T) {
 func TestALaterLookSettlesWhatItReadAgain(t *testing.T) {
 	t.Parallel()
 	w, src := codes(t, noted(42))
-	first := differsAt(t, w, settings{"bucket_rows": 10, "sample": 0.1})
+	first := differsAt(t, w, settings{"bucket_rows": 10, "sample": 0.5})
 	w.again = rangesOf(first)
 	w.put(t, silverName, w.silverSchema(), plugin.WriteOverwrite, src.rows)
 	src.reads = nil
