@@ -1,0 +1,23 @@
+package command
+
+import (
+	"testing"
+	"time"
+
+	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/state"
+)
+
+// A record of a watch repeats what became of a step long before.
+func TestTheLastRunOfAStepIsWhenItEnded(t *testing.T) {
+	t.Parallel()
+	ended, finished := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC), time.Date(2026, 3, 4, 8, 0, 0, 0, time.UTC)
+	step := state.RunStep{Address: "stream.orders", Status: "failed", Diagnostics: []state.RunDiagnostic{{Severity: "Error", Summary: "gone"}}}
+	for want, at := range map[time.Time]*time.Time{ended: &ended, finished: nil} {
+		step.Ended = at
+		text, got := lastRun([]state.Run{{Finished: finished, Steps: []state.RunStep{step}}}, addr.New(addr.Stream, "orders"))
+		if text != "gone" || got == nil || !got.Equal(want) {
+			t.Errorf("%q at %v, want %v", text, got, want)
+		}
+	}
+}
