@@ -82,7 +82,7 @@ func (w *workspace) statusRows(ctx context.Context, lakes map[addr.Address]*plan
 		if err != nil {
 			return nil, problems, err
 		}
-		runs, err := lake.State.Runs(ctx, 200)
+		runs, err := w.history(ctx, lake)
 		if err != nil {
 			return nil, problems, err
 		}
@@ -105,6 +105,7 @@ func (w *workspace) statusRows(ctx context.Context, lakes map[addr.Address]*plan
 				if v.From == s.Addr {
 					silver := silverRow(v, control[v.Target], instants[ledger.TablePosition{Table: s.Target, Position: control[v.Target].Position.Applied}])
 					silver.LastError, silver.LastRun = lastRun(runs, v.Addr)
+					silver.Checks, silver.Foreign = w.unequal(runs, v.Addr), control[v.Target].Position.Foreign
 					rows = append(rows, silver)
 				}
 			}

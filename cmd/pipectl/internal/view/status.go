@@ -1,6 +1,8 @@
 package view
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/pipectl/pipectl/core/plan"
@@ -20,6 +22,51 @@ type StatusRow struct {
 	LastRun      *time.Time
 	LastError    string
 	Note         string
+	// Checks are those whose newest outcome is not equal.
+	Checks []CheckState
+	// Foreign is the newest version in which another program changed rows, nil
+	// when none did.
+	Foreign *int64
+}
+
+// What became of a check.
+const (
+	CheckEqual     = "equal"
+	CheckDifferent = "different"
+	CheckUndecided = "undecided"
+	CheckFailed    = "failed" // it came to no outcome
+)
+
+// CheckState is what became of a check, and when.
+type CheckState struct {
+	Address, Outcome string
+	// Summary says more, "" when there is nothing.
+	Summary string
+	At      time.Time
+}
+
+// note is everything that a person is to know of a table, in one line.
+func (s *Streams) note(r StatusRow, now time.Time) string {
+	var notes []string
+	switch {
+	case r.LastError != "":
+		notes = append(notes, s.paint(red, "failed: ")+r.LastError)
+	case r.OpenSnapshot != "":
+		notes = append(notes, "snapshot open")
+	case r.Note != "":
+		notes = append(notes, r.Note)
+	}
+	for _, c := range r.Checks {
+		text := c.Address + " " + s.paint(red, c.Outcome) + " " + plan.Age(now.Sub(c.At)) + " ago"
+		if c.Summary != "" {
+			text += ": " + c.Summary
+		}
+		notes = append(notes, text)
+	}
+	if r.Foreign != nil {
+		notes = append(notes, fmt.Sprintf("another program changed rows, last in version %d", *r.Foreign))
+	}
+	return strings.Join(notes, "; ")
 }
 
 // Status writes the rows as a table, or as one JSON document.
@@ -40,18 +87,11 @@ func (s *Streams) Status(rows []StatusRow, now time.Time) error {
 			at := time.UnixMicro(*r.Verdict).UTC()
 			final, verdictAge = at.Format("2006-01-02 15:04"), plan.Age(now.Sub(at))
 		}
-		note := r.Note
-		if r.OpenSnapshot != "" {
-			note = "snapshot open"
-		}
-		if r.LastError != "" {
-			note = s.paint(red, "failed: ") + r.LastError
-		}
 		last := "-"
 		if r.LastRun != nil {
 			last = plan.Age(now.Sub(*r.LastRun)) + " ago"
 		}
-		cells = append(cells, []string{r.Address, r.Table, dash(position), duration(r.Lag), duration(r.Headroom), final, verdictAge, last, note})
+		cells = append(cells, []string{r.Address, r.Table, dash(position), duration(r.Lag), duration(r.Headroom), final, verdictAge, last, s.note(r, now)})
 	}
 	columns(s.Out, "", cells)
 	return nil
@@ -84,6 +124,17 @@ type jsonStatus struct {
 	LastRun      *string  `json:"last_run"`
 	LastError    *string  `json:"last_error"`
 	Note         *string  `json:"note"`
+	// Checks are absent when the newest outcome of each is equal.
+	Checks  []jsonCheck `json:"checks,omitempty"`
+	Foreign *int64      `json:"foreign_version,omitempty"`
+}
+
+type jsonCheck struct {
+	Address string  `json:"address"`
+	Outcome string  `json:"outcome"`
+	At      string  `json:"at"`
+	Age     float64 `json:"age_seconds"`
+	Summary *string `json:"summary"`
 }
 
 func (s *Streams) statusJSON(rows []StatusRow, now time.Time) error {
@@ -92,7 +143,10 @@ func (s *Streams) statusJSON(rows []StatusRow, now time.Time) error {
 	}{[]jsonStatus{}}
 	for _, r := range rows {
 		j := jsonStatus{Address: r.Address, Table: r.Table, Position: filledText(r.Position), OpenSnapshot: filledText(r.OpenSnapshot),
-			LastError: filledText(r.LastError), Note: filledText(r.Note), Verdict: microsText(r.Verdict)}
+			LastError: filledText(r.LastError), Note: filledText(r.Note), Verdict: microsText(r.Verdict), Foreign: r.Foreign}
+		for _, c := range r.Checks {
+			j.Checks = append(j.Checks, jsonCheck{c.Address, c.Outcome, c.At.UTC().Format(jsonTime), now.Sub(c.At).Seconds(), filledText(c.Summary)})
+		}
 		if r.Commit != nil {
 			j.CommitTS = filledText(r.Commit.UTC().Format(jsonTime))
 		}
