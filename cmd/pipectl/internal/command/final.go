@@ -51,11 +51,26 @@ func final(ctx context.Context, e *Environment, args []string) (int, error) {
 	if err := e.Streams.Final(rows, a.Until); err != nil {
 		return 0, err
 	}
+	if !a.JSON { // which has it in the answer, as one document
+		e.Streams.Diagnostics(foreignCommits(rows), w.excerpt)
+	}
 	// One table whose period will not come by itself decides over all that wait.
 	if slices.Contains(codes, exit.Unhealthy) {
 		return exit.Unhealthy, nil
 	}
 	return exit.First(codes...), nil
+}
+
+// foreignCommits are the warnings beside the answer: the period is complete, but
+// another program has changed rows.
+func foreignCommits(rows []view.FinalRow) diag.List {
+	var out diag.List
+	for _, r := range rows {
+		if r.Foreign != nil {
+			out = append(out, plugin.ForeignCommit(r.Table, *r.Foreign))
+		}
+	}
+	return out
 }
 
 // gated are the streams and silvers that names and tags mean.
@@ -90,42 +105,39 @@ func (w *workspace) gated(a cli.Final) ([]addr.Address, error) {
 }
 
 func (w *workspace) finalRow(ctx context.Context, lakes map[addr.Address]*planner.Lake, a addr.Address, args cli.Final) (view.FinalRow, int, error) {
-	ref, sink := plugin.TableRef{}, addr.Address{}
+	target, sink := "", addr.Address{}
 	if s := w.config.Stream(a); s != nil {
-		ref, sink = plugin.TableRef{Name: s.Target, Path: s.Path}, s.To
+		target, sink = s.Target, s.To
 	} else if v := w.config.Silver(a); v != nil {
-		ref, sink = plugin.TableRef{Name: v.Target, Path: v.Path}, v.To
+		target, sink = v.Target, v.To
 	}
 	lake := lakes[sink]
-	row := view.FinalRow{Address: a.String(), Table: ref.Name, Version: -1}
-	// The verdict first, then the version: the version then holds what the
-	// verdict speaks of.
-	control, err := lake.Ledger.ControlRow(ctx, ref.Name)
+	row := view.FinalRow{Address: a.String(), Table: target, Version: -1}
+	at, err := w.standing(ctx, lake, a)
 	if err != nil {
 		return row, 0, err
 	}
-	row.Verdict = control.FinalizedUntil
-	states, err := lake.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{ref}})
-	if err != nil {
-		return row, 0, err
-	}
-	if !states[0].Exists {
+	row.Verdict, row.Foreign = at.control.FinalizedUntil, at.control.Position.Foreign
+	switch {
+	// Whatever the verdict says was true of rows that are not there any more.
+	case at.lost != nil:
+		row.Reason = reason(at.lost)
+		return row, exit.Unhealthy, nil
+	case !at.table.Exists:
 		row.Reason = "the table does not exist yet: run pipectl apply"
 		return row, exit.Unhealthy, nil
 	}
 	if args.Pin {
-		row.Version = states[0].Version
+		row.Version = at.table.Version
 	}
 	if row.Verdict != nil && !time.UnixMicro(*row.Verdict).Before(args.Until) {
 		row.Final = true
 		return row, exit.Done, nil
 	}
-	reason, err := w.hopeless(ctx, lake, a)
-	if err != nil {
+	if row.Reason, err = w.hopeless(ctx, lake, a); err != nil {
 		return row, 0, err
 	}
-	if reason != "" {
-		row.Reason = reason
+	if row.Reason != "" {
 		return row, exit.Unhealthy, nil
 	}
 	row.Reason = "not yet"
@@ -144,8 +156,15 @@ func (w *workspace) hopeless(ctx context.Context, lake *planner.Lake, a addr.Add
 	chain := []addr.Address{a}
 	if v := w.config.Silver(a); v != nil {
 		chain = append(chain, v.From)
+		from, err := w.standing(ctx, lake, v.From)
+		if err != nil {
+			return "", err
+		}
+		if from.lost != nil { // no run goes on over that
+			return reason(from.lost), nil
+		}
 	}
-	runs, err := lake.State.Runs(ctx, 200)
+	runs, err := lake.State.Runs(ctx, statusRuns)
 	if err != nil {
 		return "", err
 	}

@@ -14,6 +14,9 @@ type FinalRow struct {
 	Reason  string
 	// Version is the version to read, -1 when it was not asked for.
 	Version int64
+	// Foreign is the newest version in which another program changed rows, nil
+	// when none did.
+	Foreign *int64
 }
 
 // Final writes the rows.
@@ -26,13 +29,14 @@ func (s *Streams) Final(rows []FinalRow, until time.Time) error {
 			Verdict *string `json:"finalized_until"`
 			Reason  *string `json:"reason"`
 			Version *int64  `json:"version,omitempty"`
+			Foreign *int64  `json:"foreign_version,omitempty"`
 		}
 		out := struct {
 			Until  string `json:"until"`
 			Tables []row  `json:"tables"`
 		}{until.Format(jsonTime), []row{}}
 		for _, r := range rows {
-			j := row{r.Address, r.Table, r.Final, microsText(r.Verdict), filledText(r.Reason), nil}
+			j := row{r.Address, r.Table, r.Final, microsText(r.Verdict), filledText(r.Reason), nil, r.Foreign}
 			if r.Version >= 0 {
 				j.Version = &r.Version
 			}

@@ -1,0 +1,114 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/ledger"
+	"github.com/pipectl/pipectl/core/model"
+	"github.com/pipectl/pipectl/core/planner"
+	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/stream"
+)
+
+// standing is a table of a stream or silver, beside what is recorded of it.
+type standing struct {
+	table   plugin.TableState
+	control ledger.ControlRow
+	// lost tells that the table lacks what was written to it: it is gone, or it
+	// was put back. nil when it does not.
+	lost error
+}
+
+// standing reads what is recorded first and the table last: the table then holds
+// what the records speak of, also while a run goes on.
+func (w *workspace) standing(ctx context.Context, lake *planner.Lake, a addr.Address) (standing, error) {
+	if s := w.config.Stream(a); s != nil {
+		return w.bronzeStanding(ctx, lake, s)
+	}
+	return w.silverStanding(ctx, lake, w.config.Silver(a))
+}
+
+func (w *workspace) silverStanding(ctx context.Context, lake *planner.Lake, v *model.Silver) (standing, error) {
+	var out standing
+	var err error
+	if out.control, err = lake.Ledger.ControlRow(ctx, v.Target); err != nil {
+		return out, err
+	}
+	if out.table, err = tableOf(ctx, lake, plugin.TableRef{Name: v.Target, Path: v.Path}); err != nil {
+		return out, err
+	}
+	out.lost = out.control.Position.Lost(out.table)
+	return out, nil
+}
+
+func (w *workspace) bronzeStanding(ctx context.Context, lake *planner.Lake, s *model.Stream) (standing, error) {
+	var out standing
+	var err error
+	if out.control, err = lake.Ledger.ControlRow(ctx, s.Target); err != nil {
+		return out, err
+	}
+	own := lake.State.Stream(s.AppID)
+	generation, err := own.Generation(ctx)
+	if err != nil {
+		return out, err
+	}
+	sinkID := ledger.SinkID(s.AppID, generation.Number)
+	ref, factsApp := plugin.TableRef{Name: s.Target, Path: s.Path}, ledger.FactsApp(sinkID)
+	facts, err := tableOf(ctx, lake, lake.Ledger.Facts(), factsApp)
+	if err != nil {
+		return out, err
+	}
+	if out.table, err = tableOf(ctx, lake, ref, sinkID); err != nil {
+		return out, err
+	}
+	log, err := own.Checkpoint(generation.Number).Load(ctx)
+	if err != nil {
+		return out, err
+	}
+	if !out.table.Exists && log.Newest >= 0 {
+		out.lost = stream.TableGone(s.Target, planner.CommittedEnd(log))
+		return out, nil
+	}
+	reach := stream.Reach{SinkID: sinkID, Bronze: s.Target, BronzeTxn: stream.Txn(out.table, sinkID), FactsTxn: stream.Txn(facts, factsApp)}
+	// A checkpoint that is behind the tables took no rows from them, so only the
+	// tables are compared.
+	reach.Newest = max(reach.BronzeTxn, reach.FactsTxn)
+	lost := reach.Check(ctx, lake.Ledger)
+	if !hasCode(lost, stream.CodeRowsLost) {
+		return out, lost
+	}
+	// Facts may have had a batch since bronze was looked at.
+	if out.table, err = tableOf(ctx, lake, ref, sinkID); err != nil {
+		return out, err
+	}
+	if stream.Txn(out.table, sinkID) <= reach.BronzeTxn {
+		out.lost = lost
+	}
+	return out, nil
+}
+
+func hasCode(err error, code string) bool {
+	return slices.ContainsFunc(diag.FromError(err), func(d diag.Diagnostic) bool { return d.Code == code })
+}
+
+func tableOf(ctx context.Context, lake *planner.Lake, ref plugin.TableRef, apps ...string) (plugin.TableState, error) {
+	states, err := lake.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{ref}, AppIDs: apps})
+	if err != nil {
+		return plugin.TableState{}, fmt.Errorf("looking at table %s: %w", ref.Name, err)
+	}
+	return states[0], nil
+}
+
+// reason is the loss in words, with what to do.
+func reason(lost error) string {
+	var parts []string
+	for _, d := range diag.FromError(lost) {
+		parts = append(parts, strings.TrimSuffix(d.Summary+". "+d.Detail, ". "))
+	}
+	return strings.Join(parts, " ")
+}
