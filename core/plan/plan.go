@@ -40,8 +40,10 @@ type Plan struct {
 // Place is where a sink lies.
 type Place struct {
 	Sink addr.Address
-	// Display is for people: ./lake.
+	// Display is for people: /data/lake.
 	Display string
+	// NoState says for people that nothing was accepted there yet; "" otherwise.
+	NoState string
 }
 
 // Plugin is one plugin and what identifies its file.

@@ -3,6 +3,7 @@ package planner
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -32,8 +33,15 @@ type Lake struct {
 	Tables plugin.Tables
 	State  *state.Store
 	Ledger *ledger.Ledger
-	// Display says for people where it lies.
+	// Display says for people where it lies, as it is written.
 	Display string
+	// Where is Display with the whole path of a local root.
+	Where string
+	// relative tells that the place of the state is relative to the folder in
+	// which pipectl was started.
+	relative bool
+	// statePlace is the place of the state, like Where.
+	statePlace string
 }
 
 // LakeOptions are what a lake takes from the world.
@@ -54,6 +62,7 @@ func OpenLake(ctx context.Context, cfg *model.Config, sink *model.Sink, plugins 
 		return nil, err
 	}
 	lake := &Lake{Sink: sink, Tables: tables, Display: displayOf(sink)}
+	lake.Where, lake.relative = whole(lake.Display, rootOf(sink))
 	objects := state.InSink(tables, lake.Display)
 	if cfg.StatePath != "" {
 		objects = state.InDirectory(cfg.StatePath)
@@ -61,6 +70,9 @@ func OpenLake(ctx context.Context, cfg *model.Config, sink *model.Sink, plugins 
 	lake.State, err = state.Open(ctx, objects, state.Options{Name: cfg.Name, Environment: cfg.Environment, Clock: opts.Clock, Gone: opts.Gone})
 	if err != nil {
 		return nil, placeEnvironment(cfg, sink, err)
+	}
+	if lake.statePlace = strings.TrimSuffix(lake.State.Place(), lake.Display) + lake.Where; cfg.StatePath != "" {
+		lake.statePlace, lake.relative = whole(lake.State.Place(), cfg.StatePath)
 	}
 	lake.Ledger = ledger.New(tables, ledger.Options{Facts: sink.Facts, Control: sink.Control, Clock: opts.Clock, Warn: opts.Warn})
 	return lake, nil
@@ -76,24 +88,60 @@ func placeEnvironment(cfg *model.Config, sink *model.Sink, err error) error {
 	return cfg.Origin.Locate(sink.Addr, list).Err()
 }
 
-// displayOf shows where a sink lies: its root, as every sink so far calls it. A
-// sensitive one is told by its line.
+// displayOf shows where a sink lies: its root. A sensitive one is told by its
+// line.
 func displayOf(sink *model.Sink) string {
-	body := sink.Body
-	if body == cty.NilVal || body.IsNull() || !body.Type().IsObjectType() || !body.Type().HasAttribute("root") {
+	if root := rootOf(sink); root != "" {
+		return root
+	}
+	if !sink.Origin.Sensitive["root"] {
 		return sink.Type
 	}
-	if sink.Origin.Sensitive["root"] {
-		if at := sink.Origin.Place(diag.Path{"root"}); at != nil {
-			return fmt.Sprintf("the root of %s line %d, which is sensitive", at.Filename, at.Start.Line)
-		}
-		return "a sensitive root"
+	if at := sink.Origin.Place(diag.Path{"root"}); at != nil {
+		return fmt.Sprintf("the root of %s line %d, which is sensitive", at.Filename, at.Start.Line)
+	}
+	return "a sensitive root"
+}
+
+// rootOf is where a sink lies, as every sink so far calls it; "" when it has no
+// root, or one that must not be shown.
+func rootOf(sink *model.Sink) string {
+	body := sink.Body
+	if body == cty.NilVal || body.IsNull() || !body.Type().IsObjectType() || !body.Type().HasAttribute("root") || sink.Origin.Sensitive["root"] {
+		return ""
 	}
 	root, _ := body.GetAttr("root").Unmark()
 	if root.IsNull() || root.Type() != cty.String {
-		return sink.Type
+		return ""
 	}
 	return root.AsString()
+}
+
+// whole is a place with the whole path in place of a relative one, and whether
+// it was relative; a URL and an absolute path are whole.
+func whole(place, path string) (string, bool) {
+	if path == "" || strings.Contains(path, ":") || filepath.IsAbs(path) {
+		return place, false
+	}
+	abs, err := filepath.Abs(place)
+	if err != nil {
+		return place, false
+	}
+	return abs, true
+}
+
+// NoState says for people that nothing was accepted in this lake yet and where
+// that was looked for, since it may not be the lake that a person means; "" when
+// there is a state.
+func (l *Lake) NoState() string {
+	if l.State.Lineage() != "" {
+		return ""
+	}
+	text := "there is no state in " + l.statePlace
+	if l.relative {
+		text += "; a relative path begins in the folder in which pipectl is started"
+	}
+	return text
 }
 
 // Owner is the value of the owner property of the tables that a configuration
@@ -148,7 +196,7 @@ func (l *Lake) checkOwner(cfg *model.Config, have plugin.TableState, owner addr.
 		return "take over: the table has no owner", nil
 	}
 	name, _, _ := strings.Cut(current, "/")
-	handOver := "take its state along (copy its folder to " + l.State.Place() + ", in place of what is there), then run: pipectl apply -take-over " + owner.String()
+	handOver := "take its state along (copy its folder to " + l.State.Place() + ", in place of what is there), then run: pipectl apply -take-over " + diag.Shell(owner.String()) + " " + diag.Shell(cfg.Path)
 	if name == cfg.Name {
 		return "", diag.Errorf(diag.KindStale, "table.other_owner", "If this is the configuration that has written it, its state was lost or moved: restore it. If it is another one that no longer writes it, "+handOver,
 			"Table %s is written by a configuration %q with another state (%s; here it is %s)", have.Table.Name, name, current, want).Err()

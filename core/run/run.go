@@ -139,7 +139,7 @@ func (x *execution) steps(ctx context.Context) (*graph.Graph[addr.Address], erro
 			x.ended(r)
 		case !x.Apply && !step.Accepted:
 			r.Status = Refused
-			r.Diagnostics = append(r.Diagnostics, x.locate(step.Address, diag.List{refusal(step)})...)
+			r.Diagnostics = append(r.Diagnostics, x.locate(step.Address, diag.List{x.refusal(step)})...)
 			x.ended(r)
 		case gone[step.Address] != nil && !x.follows(step): // what follows it is skipped below
 			r.Status = Failed
@@ -216,8 +216,11 @@ func (x *execution) follows(step *plan.Step) bool {
 	return slices.ContainsFunc(step.After, func(a addr.Address) bool { return x.Plan.Step(a) != nil })
 }
 
-func refusal(step *plan.Step) diag.Diagnostic {
+func (x *execution) refusal(step *plan.Step) diag.Diagnostic {
 	what := step.NotAccepted
+	if lake, err := x.lake(step.Address); err == nil && lake.NoState() != "" {
+		what += " (" + lake.NoState() + ")"
+	}
 	if step.Kind.Large() {
 		what += " and it would read a whole table"
 	}

@@ -107,16 +107,13 @@ func (s *Store) Holds(h Holder) bool {
 }
 
 func heldError(l LockState) error {
-	what, name := l.Name, l.Name
-	if encodeName(name) != name { // as a shell takes it: a # begins a comment there
-		name = "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
-	}
+	what := l.Name
 	if l.Name == ApplyLock {
 		what = "apply"
 	}
 	return diag.Errorf(diag.KindUnavailable, "state.locked",
 		fmt.Sprintf("Wait for it to end. If that process is gone, the lock can be taken from %s on, or at once with: pipectl unlock %s",
-			l.Holder.Expires.Format(time.RFC3339), name),
+			l.Holder.Expires.Format(time.RFC3339), diag.Shell(l.Name)),
 		"%s is locked by run %s (process %d on %s) since %s",
 		what, l.Holder.Run, l.Holder.PID, l.Holder.Host, l.Holder.Since.Format(time.RFC3339)).Err()
 }

@@ -33,7 +33,7 @@ func planCommand(ctx context.Context, e *Environment, args []string) (int, error
 	if err != nil {
 		return w.fail(err), nil
 	}
-	if err := e.Streams.Plan(p, "pipectl apply "+a.Path); err != nil {
+	if err := e.Streams.Plan(p, "pipectl apply "+diag.Shell(a.Path)); err != nil {
 		return 0, err
 	}
 	if !a.JSON {
@@ -51,7 +51,7 @@ func planCommand(ctx context.Context, e *Environment, args []string) (int, error
 		if err := w.save(a, p); err != nil {
 			return w.fail(err), nil
 		}
-		e.Streams.Logf("Saved. To carry out exactly this: pipectl apply %s\n", a.Out)
+		e.Streams.Logf("Saved. To carry out exactly this: pipectl apply %s\n", diag.Shell(a.Out))
 	}
 	switch {
 	case len(errs) > 0:

@@ -28,6 +28,11 @@ func (s *Streams) Plan(p *plan.Plan, apply string) error {
 		into = " into " + strings.Join(places, ", ")
 	}
 	fmt.Fprintf(s.Out, "Plan for %s%s\n", p.Config, into)
+	for _, place := range p.Places {
+		if place.NoState != "" {
+			fmt.Fprintf(s.Out, "Nothing was accepted there yet: %s.\n", place.NoState)
+		}
+	}
 	s.planTables(p)
 	s.planWork(p)
 	s.planRemoved(p)

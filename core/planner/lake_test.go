@@ -1,0 +1,63 @@
+package planner_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/plugin"
+)
+
+// A hint can be typed as it is: addresses with brackets stand in quotes, and the
+// path is named.
+func TestAHintOfTakeOverCanBeTyped(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.cfg.Path = "my shop.hcl"
+	s := addr.Instance(addr.Stream, "orders", "eu")
+	w.cfg.Streams[0].Addr, w.cfg.Silvers[0].From = s, s
+	spec := plugin.TableSpec{Table: plugin.TableRef{Name: "bronze.orders"}, Schema: columns("id"), Properties: map[string]string{"pipectl.owner": "other/1"}}
+	_, err := w.plugin.Lake.Open().ApplyTable(t.Context(), plugin.ApplyTableRequest{Spec: spec})
+	w.must(err)
+	d := errorOf(t, w.plan(), s)
+	if want := `pipectl apply -take-over 'stream.orders["eu"]' 'my shop.hcl'`; !strings.HasSuffix(d.Detail, want) {
+		t.Errorf("%s, want %s", d.Detail, want)
+	}
+}
+
+// A person sees which lake a relative root means, and not what is sensitive.
+func TestThePlaceOfALake(t *testing.T) {
+	t.Parallel()
+	here, err := filepath.Abs("lake")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const relative = "; a relative path begins in the folder in which pipectl is started"
+	for _, c := range []struct {
+		root, state    string
+		sensitive      bool
+		where, noState string
+	}{
+		{root: "./lake", where: here, noState: "there is no state in _pipectl/shop/ in " + here + relative},
+		{root: "/data/lake", where: "/data/lake", noState: "there is no state in _pipectl/shop/ in /data/lake"},
+		{root: "s3://bucket/lake", where: "s3://bucket/lake", noState: "there is no state in _pipectl/shop/ in s3://bucket/lake"},
+		{root: "./secret", sensitive: true, where: "a sensitive root", noState: "there is no state in _pipectl/shop/ in a sensitive root"},
+		{root: "/data/lake", state: "lake", where: "/data/lake", noState: "there is no state in " + filepath.Join(here, "shop") + relative},
+	} {
+		w := newWorld(t)
+		w.cfg.Sinks[0].Body = cty.ObjectVal(map[string]cty.Value{"root": cty.StringVal(c.root)})
+		w.cfg.Sinks[0].Origin.Sensitive = map[string]bool{"root": c.sensitive}
+		w.cfg.StatePath = c.state
+		if lake := w.lake(); lake.Where != c.where || lake.NoState() != c.noState {
+			t.Errorf("%s: %s, %s", c.root, lake.Where, lake.NoState())
+		}
+	}
+	w := newWorld(t)
+	w.accept()
+	if text := w.lake().NoState(); text != "" {
+		t.Errorf("a lake with a state says: %s", text)
+	}
+}
