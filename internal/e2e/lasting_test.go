@@ -35,7 +35,7 @@ func newPatterns(now time.Time) []pattern {
 	add(`\b[0-9a-f]{8}:[0-9a-f]{8}:[0-9a-f]{4}\b`, "(lsn)")
 	add(`\b[0-9a-f]{64}\b`, "(sha256)")
 	add(`\bprocess \d+ on [^\s)]+`, "process 0 on host")
-	add(`"(seconds|lag_seconds|rows_per_second|verdict_age_seconds|headroom_hours)":[0-9.e+-]+`, `"$1":0`)
+	add(`"(seconds|lag_seconds|rows_per_second|verdict_age_seconds|age_seconds|headroom_hours)":[0-9.e+-]+`, `"$1":0`)
 	add(`\.store-[0-9a-f]{16}\.tmp`, "(temporary file)")
 	add(`runs/\d{8}T\d{6}\.\d{3}Z-`, "runs/(time)-")
 	add(`part-\d{5}-\S+?\.parquet`, "(data file)")
