@@ -3,8 +3,10 @@ package reconcile_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plugin"
 	fake "github.com/pipectl/pipectl/core/plugin/memory"
 )
@@ -218,6 +220,20 @@ func TestALookThatFindsNothingIsReported(t *testing.T) {
 	row := added[0]
 	if row["run_id"] != later.RunID || row["status"] != nil || row["failure_type"] != nil || row["source_lsn"] == nil || row["detail"] != `{"keys_equal":1}` {
 		t.Errorf("%v", row)
+	}
+}
+
+// A check never makes its report: one that is gone took what it held along.
+func TestAReportThatIsGoneIsNotMadeAnew(t *testing.T) {
+	t.Parallel()
+	w := orders()
+	w.insert(order(1, "a"))
+	w.stream(t, "")
+	w.apply(t)
+	w.reportGone = true
+	_, err := w.try(settings{"report": reportName})
+	if !diag.Is(err, diag.KindStale) || !strings.Contains(err.Error(), "ops.reconcile does not exist any more") || slices.Contains(w.lake.TableNames(), reportName) {
+		t.Errorf("%v, tables %v", err, w.lake.TableNames())
 	}
 }
 

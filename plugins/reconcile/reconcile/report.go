@@ -70,10 +70,12 @@ func (r *run) writeReport(ctx context.Context) error {
 		return nil
 	}
 	spec := reportSpec(r.settings.report)
-	if err := r.checkReport(ctx, spec); err != nil {
+	id, err := r.checkReport(ctx, spec)
+	if err != nil {
 		return err
 	}
-	if _, err := r.host.Tables.ApplyTable(ctx, plugin.ApplyTableRequest{Spec: spec}); err != nil {
+	// Of the table that exists, only that one is changed; apply alone makes one.
+	if _, err := r.host.Tables.ApplyTable(ctx, plugin.ApplyTableRequest{Spec: spec, RequireID: id}); err != nil {
 		return fmt.Errorf("preparing %s: %w", r.settings.report, err)
 	}
 	write, err := r.host.Tables.BeginWrite(ctx, plugin.BeginWriteRequest{Table: spec.Table, Mode: plugin.WriteAppend, Schema: reportSchema, BaseVersion: -1})
@@ -89,16 +91,18 @@ func (r *run) writeReport(ctx context.Context) error {
 	return nil
 }
 
-// checkReport finds a table that took the report's name since the check was
-// planned and was made for something else: it lacks columns of a report and has
-// others, which would stay NULL for ever.
-func (r *run) checkReport(ctx context.Context, spec plugin.TableSpec) error {
+// checkReport returns the id of the report's table. It finds one that is gone
+// since the check was planned, and one that took its name and was made for
+// something else: it lacks columns of a report and has others, which would stay
+// NULL for ever.
+func (r *run) checkReport(ctx context.Context, spec plugin.TableSpec) (id string, err error) {
 	states, err := r.host.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{spec.Table}})
 	if err != nil {
-		return fmt.Errorf("looking at %s: %w", spec.Table.Name, err)
+		return "", fmt.Errorf("looking at %s: %w", spec.Table.Name, err)
 	}
 	if !states[0].Exists {
-		return nil
+		return "", diag.Errorf(diag.KindStale, "reconcile.report_gone", "Restore it, or let pipectl apply make it anew: what it held is gone then.",
+			"Table %s does not exist any more", spec.Table.Name).At(argReport).Err()
 	}
 	has := func(s *arrow.Schema, name string) bool {
 		return slices.ContainsFunc(s.Fields(), func(f arrow.Field) bool { return strings.EqualFold(f.Name, name) })
@@ -107,9 +111,9 @@ func (r *run) checkReport(ctx context.Context, spec plugin.TableSpec) error {
 	foreign := slices.IndexFunc(have.Fields(), func(f arrow.Field) bool { return !has(reportSchema, f.Name) })
 	lacking := slices.IndexFunc(reportSchema.Fields(), func(f arrow.Field) bool { return !has(have, f.Name) })
 	if foreign < 0 || lacking < 0 {
-		return nil
+		return states[0].ID, nil
 	}
-	return diag.Errorf(diag.KindSchemaChanged, "reconcile.report_other", "Give the report a table of its own, under a name that nothing has.",
+	return "", diag.Errorf(diag.KindSchemaChanged, "reconcile.report_other", "Give the report a table of its own, under a name that nothing has.",
 		"Table %s is no report: it has the column %q, and lacks %q", spec.Table.Name, have.Field(foreign).Name, reportSchema.Field(lacking).Name).At(argReport).Err()
 }
 

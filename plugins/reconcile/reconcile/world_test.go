@@ -50,8 +50,10 @@ type world struct {
 	lake   *fake.Lake
 	ledger *fake.Ledger
 	faults *fake.Faults
-	fields []arrow.Field
-	key    []string
+	// reportGone leaves the report's table unmade.
+	reportGone bool
+	fields     []arrow.Field
+	key        []string
 	// declared is the key that the table block names.
 	declared []string
 	clock    time.Time
@@ -348,12 +350,42 @@ func (w *world) try(s settings) (outcome, error) {
 	req.Body = s.body()
 	access := plugin.Access{Read: []plugin.TableRef{{Name: bronzeName}, {Name: silverName}}, Append: []plugin.TableRef{{Name: reportName}}, Source: []plugin.SourceTable{req.Source}, Targets: []string{silverName}}
 	host := access.Narrow(plugin.Host{Tables: w.faults.Tables(tables), Source: w.faults.Source(inner), Ledger: w.faults.Ledger(w.ledger)})
+	if s["report"] != nil && !w.reportGone {
+		if err := makeReport(ctx, session, req, tables, access.Narrow(plugin.Host{Tables: tables, Source: unasked{}, Ledger: w.ledger})); err != nil {
+			return outcome{}, err
+		}
+	}
 	var out outcome
 	out.CheckResult, err = session.RunCheck(ctx, req, host, plugin.CheckEvents{
 		Finding:  func(f plugin.Finding) { out.findings = append(out.findings, f) },
 		Progress: func(plugin.Progress) {},
 	})
 	return out, err
+}
+
+// unasked is a source that knows no number of rows.
+type unasked struct{ plugin.Source }
+
+func (unasked) Inspect(_ context.Context, req plugin.InspectRequest) (plugin.InspectResponse, error) {
+	return plugin.InspectResponse{Tables: []plugin.TableInfo{{Address: req.Tables[0].Address, RowsEstimate: -1, Pending: -1}}}, nil
+}
+
+// makeReport makes the table that a check plans, as apply does.
+func makeReport(ctx context.Context, session plugin.Check, req plugin.CheckRequest, tables plugin.Tables, host plugin.Host) error {
+	planned, err := session.PlanCheck(ctx, req, host)
+	if err != nil {
+		return err
+	}
+	for _, spec := range planned.Tables {
+		have, err := tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{spec.Table}})
+		if err != nil || have[0].Exists {
+			return err
+		}
+		if _, err := tables.ApplyTable(ctx, plugin.ApplyTableRequest{Spec: spec}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (w *world) check(t failer, s settings) outcome {
