@@ -147,10 +147,10 @@ class Lake:
         self.last = self.truth("truth")
         self.still = self.copy("still")
 
-    def copy(self, name):
-        """A copy of the lakes, as they are, to read or to write to."""
+    def copy(self, name, of=None):
+        """A copy of the lakes as they are, or of an earlier copy, to read or to write to."""
         for lake in ("lake", "plain"):
-            shutil.copytree(self.home / lake, self.home / name / lake)
+            shutil.copytree((of or self.home) / lake, self.home / name / lake)
         return self.home / name / "lake"
 
     def rows(self, name, directory=None):

@@ -49,7 +49,7 @@ def test_an_older_version_of_silver_equals_the_older_source(lake, reader, still,
 @pytest.fixture(scope="session")
 def cleaned(lake):
     """A copy of the lake whose logs begin at the newest checkpoint, as after log cleanup."""
-    copy = lake.copy("cleaned")
+    copy = lake.copy("cleaned", lake.still.parent)
     for table in shapes.TABLES:
         log = copy / table / "_delta_log"
         checkpoints = sorted(int(p.name[:20]) for p in log.glob("*.checkpoint.parquet"))
