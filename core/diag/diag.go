@@ -6,6 +6,7 @@ package diag
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -254,4 +255,9 @@ func Is(err error, kind Kind) bool {
 		}
 	}
 	return false
+}
+
+// HasCode reports whether err has a diagnostic with a code; nil has none.
+func HasCode(err error, code string) bool {
+	return err != nil && slices.ContainsFunc(FromError(err), func(d Diagnostic) bool { return d.Code == code })
 }

@@ -1,6 +1,7 @@
 package diag_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/pipectl/pipectl/core/diag"
@@ -30,5 +31,20 @@ func TestUnique(t *testing.T) {
 	}
 	if diag.List(nil).Unique() != nil {
 		t.Error("nothing became something")
+	}
+}
+
+func TestHasCode(t *testing.T) {
+	t.Parallel()
+	err := fmt.Errorf("doing it: %w", diag.List{
+		diag.Errorf(diag.KindStale, "a.first", "", "first"), diag.Errorf(diag.KindStale, "a.second", "", "second"),
+	}.Err())
+	for code, want := range map[string]bool{"a.first": true, "a.second": true, "a.third": false} {
+		if got := diag.HasCode(err, code); got != want {
+			t.Errorf("%s: %v", code, got)
+		}
+	}
+	if diag.HasCode(nil, "") {
+		t.Error("no error has a code")
 	}
 }

@@ -3,7 +3,6 @@ package planner
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/pipectl/pipectl/core/diag"
@@ -75,7 +74,7 @@ func (p *planning) checkReach(ctx context.Context, lake *Lake, s *model.Stream, 
 		BronzeTxn: stream.Txn(bronze, sinkID), FactsTxn: stream.Txn(facts, ledger.FactsApp(sinkID)),
 	}
 	lost := reach.Check(ctx, lake.Ledger)
-	if !hasCode(lost, stream.CodeRowsLost) {
+	if !diag.HasCode(lost, stream.CodeRowsLost) {
 		return lost
 	}
 	if err := look(); err != nil {
@@ -85,10 +84,6 @@ func (p *planning) checkReach(ctx context.Context, lake *Lake, s *model.Stream, 
 		return nil
 	}
 	return lost
-}
-
-func hasCode(err error, code string) bool {
-	return err != nil && slices.ContainsFunc(diag.FromError(err), func(d diag.Diagnostic) bool { return d.Code == code })
 }
 
 // checkWriters finds rows of a stream with another app id in the table. This

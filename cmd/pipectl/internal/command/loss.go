@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/pipectl/pipectl/core/addr"
@@ -79,7 +78,7 @@ func (w *workspace) bronzeStanding(ctx context.Context, lake *planner.Lake, s *m
 	// tables are compared.
 	reach.Newest = max(reach.BronzeTxn, reach.FactsTxn)
 	lost := reach.Check(ctx, lake.Ledger)
-	if !hasCode(lost, stream.CodeRowsLost) {
+	if !diag.HasCode(lost, stream.CodeRowsLost) {
 		return out, lost
 	}
 	// Facts may have had a batch since bronze was looked at.
@@ -90,10 +89,6 @@ func (w *workspace) bronzeStanding(ctx context.Context, lake *planner.Lake, s *m
 		out.lost = lost
 	}
 	return out, nil
-}
-
-func hasCode(err error, code string) bool {
-	return slices.ContainsFunc(diag.FromError(err), func(d diag.Diagnostic) bool { return d.Code == code })
 }
 
 func tableOf(ctx context.Context, lake *planner.Lake, ref plugin.TableRef, apps ...string) (plugin.TableState, error) {
