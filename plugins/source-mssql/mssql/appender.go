@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssql/lsn"
 )
 
-// appendFunc appends one value that is not NULL to its column's builder.
+// appendFunc appends one value that is not NULL to its column's buffer.
 type appendFunc func(driver.Value) error
 
 // errKind is a value of a kind that the driver does not return for the type.
@@ -26,7 +26,7 @@ func errMisfit(to outType) error { return fmt.Errorf("a value does not fit %s", 
 // newAppender chooses, once per column, how values of a server's type become
 // values of an output type. from is the driver's name of the type of the
 // result's column, which is the truth about what comes.
-func newAppender(b array.Builder, from string, to outType) (appendFunc, error) {
+func newAppender(b buffer, from string, to outType) (appendFunc, error) {
 	if f := direct(b, from, to); f != nil {
 		return f, nil
 	}
@@ -35,11 +35,11 @@ func newAppender(b array.Builder, from string, to outType) (appendFunc, error) {
 
 // direct is the appender for a server's type and its own output type, nil for
 // other pairs.
-func direct(b array.Builder, from string, to outType) appendFunc {
+func direct(b buffer, from string, to outType) appendFunc {
 	switch to.kind {
 	case kindBool:
 		if from == "BIT" {
-			return appendBool(b.(*array.BooleanBuilder), from)
+			return appendBool(b.(*boolBuffer), from)
 		}
 	case kindInt16, kindInt32, kindInt64:
 		switch from {
@@ -48,57 +48,57 @@ func direct(b array.Builder, from string, to outType) appendFunc {
 		}
 	case kindFloat32:
 		if from == "REAL" {
-			return appendFloat32(b.(*array.Float32Builder), from)
+			return appendFloat32(b.(*fixedBuffer[float32]), from)
 		}
 	case kindFloat64:
 		if from == "REAL" || from == "FLOAT" {
-			return appendFloat64(b.(*array.Float64Builder), from)
+			return appendFloat64(b.(*fixedBuffer[float64]), from)
 		}
 	case kindDecimal:
 		switch from {
 		case "DECIMAL", "MONEY", "SMALLMONEY":
-			return appendDecimal(b.(*array.Decimal128Builder), from, to)
+			return appendDecimal(b.(*fixedBuffer[decimal128.Num]), from, to)
 		}
 	case kindDate:
 		if from == "DATE" {
-			return appendDate(b.(*array.Date32Builder), from)
+			return appendDate(b.(*fixedBuffer[arrow.Date32]), from)
 		}
 	case kindTimestampNTZ:
 		switch from {
 		case "DATE", "DATETIME", "SMALLDATETIME", "DATETIME2":
-			return appendTimestamp(b.(*array.TimestampBuilder), from)
+			return appendTimestamp(b.(*fixedBuffer[arrow.Timestamp]), from)
 		}
 	case kindTimestamp:
 		if from == "DATETIMEOFFSET" {
-			return appendTimestamp(b.(*array.TimestampBuilder), from)
+			return appendTimestamp(b.(*fixedBuffer[arrow.Timestamp]), from)
 		}
 	case kindString:
-		return appendText(b.(*array.StringBuilder), from)
+		return appendText(b.(*bytesBuffer), from)
 	case kindBinary:
 		switch from {
 		case "BINARY", "VARBINARY", "IMAGE":
-			return appendBytes(b.(*array.BinaryBuilder), from)
+			return appendBytes(b.(*bytesBuffer), from)
 		}
 	}
 	return nil
 }
 
-func appendBool(b *array.BooleanBuilder, from string) appendFunc {
+func appendBool(b *boolBuffer, from string) appendFunc {
 	return func(v driver.Value) error {
 		x, ok := v.(bool)
 		if !ok {
 			return errKind(v, from)
 		}
-		b.Append(x)
+		b.append(x)
 		return nil
 	}
 }
 
 // appendInteger checks the range: a type may have been widened after the read
 // was planned.
-func appendInteger(b array.Builder, from string, to outType) appendFunc {
+func appendInteger(b buffer, from string, to outType) appendFunc {
 	switch b := b.(type) {
-	case *array.Int16Builder:
+	case *fixedBuffer[int16]:
 		return func(v driver.Value) error {
 			x, ok := v.(int64)
 			if !ok {
@@ -107,10 +107,10 @@ func appendInteger(b array.Builder, from string, to outType) appendFunc {
 			if x != int64(int16(x)) {
 				return errMisfit(to)
 			}
-			b.Append(int16(x))
+			b.append(int16(x))
 			return nil
 		}
-	case *array.Int32Builder:
+	case *fixedBuffer[int32]:
 		return func(v driver.Value) error {
 			x, ok := v.(int64)
 			if !ok {
@@ -119,46 +119,46 @@ func appendInteger(b array.Builder, from string, to outType) appendFunc {
 			if x != int64(int32(x)) {
 				return errMisfit(to)
 			}
-			b.Append(int32(x))
+			b.append(int32(x))
 			return nil
 		}
 	}
-	wide := b.(*array.Int64Builder)
+	wide := b.(*fixedBuffer[int64])
 	return func(v driver.Value) error {
 		x, ok := v.(int64)
 		if !ok {
 			return errKind(v, from)
 		}
-		wide.Append(x)
+		wide.append(x)
 		return nil
 	}
 }
 
-func appendFloat32(b *array.Float32Builder, from string) appendFunc {
+func appendFloat32(b *fixedBuffer[float32], from string) appendFunc {
 	return func(v driver.Value) error {
 		x, ok := v.(float64)
 		if !ok {
 			return errKind(v, from)
 		}
-		b.Append(float32(x))
+		b.append(float32(x))
 		return nil
 	}
 }
 
-func appendFloat64(b *array.Float64Builder, from string) appendFunc {
+func appendFloat64(b *fixedBuffer[float64], from string) appendFunc {
 	return func(v driver.Value) error {
 		x, ok := v.(float64)
 		if !ok {
 			return errKind(v, from)
 		}
-		b.Append(x)
+		b.append(x)
 		return nil
 	}
 }
 
 // appendDecimal reads the driver's text of a decimal; it never passes through
 // a float.
-func appendDecimal(b *array.Decimal128Builder, from string, to outType) appendFunc {
+func appendDecimal(b *fixedBuffer[decimal128.Num], from string, to outType) appendFunc {
 	return func(v driver.Value) error {
 		x, ok := v.([]byte)
 		if !ok {
@@ -168,64 +168,63 @@ func appendDecimal(b *array.Decimal128Builder, from string, to outType) appendFu
 		if err != nil {
 			return err
 		}
-		b.Append(n)
+		b.append(n)
 		return nil
 	}
 }
 
-func appendDate(b *array.Date32Builder, from string) appendFunc {
+func appendDate(b *fixedBuffer[arrow.Date32], from string) appendFunc {
 	return func(v driver.Value) error {
 		x, ok := v.(time.Time)
 		if !ok {
 			return errKind(v, from)
 		}
-		b.Append(arrow.Date32(days(x)))
+		b.append(arrow.Date32(days(x)))
 		return nil
 	}
 }
 
 // appendTimestamp floors to microseconds and never passes through nanoseconds
 // since 1970, which end in 2262. A time with an offset becomes its instant.
-func appendTimestamp(b *array.TimestampBuilder, from string) appendFunc {
+func appendTimestamp(b *fixedBuffer[arrow.Timestamp], from string) appendFunc {
 	return func(v driver.Value) error {
 		x, ok := v.(time.Time)
 		if !ok {
 			return errKind(v, from)
 		}
-		b.Append(arrow.Timestamp(x.UnixMicro()))
+		b.append(arrow.Timestamp(x.UnixMicro()))
 		return nil
 	}
 }
 
-func appendBytes(b *array.BinaryBuilder, from string) appendFunc {
+func appendBytes(b *bytesBuffer, from string) appendFunc {
 	return func(v driver.Value) error {
 		x, ok := v.([]byte)
 		if !ok {
 			return errKind(v, from)
 		}
-		b.Append(x)
+		b.append(x)
 		return nil
 	}
 }
 
 // appendLSN makes the text of an LSN.
-func appendLSN(b *array.StringBuilder) appendFunc {
-	scratch := make([]byte, 0, lsn.TextLen)
+func appendLSN(b *bytesBuffer) appendFunc {
 	return func(v driver.Value) error {
 		x, _ := v.([]byte)
 		l, err := lsn.FromBytes(x)
 		if err != nil {
 			return err
 		}
-		b.BinaryBuilder.Append(l.AppendText(scratch[:0]))
+		b.data = l.AppendText(b.data)
+		b.end()
 		return nil
 	}
 }
 
 // appendText is the appender for types whose own output is text, nil for
 // others.
-func appendText(b *array.StringBuilder, from string) appendFunc {
-	scratch := make([]byte, 0, 40)
+func appendText(b *bytesBuffer, from string) appendFunc {
 	switch from {
 	case "CHAR", "VARCHAR", "NCHAR", "NVARCHAR", "TEXT", "NTEXT", "XML":
 		return func(v driver.Value) error {
@@ -233,7 +232,7 @@ func appendText(b *array.StringBuilder, from string) appendFunc {
 			if !ok {
 				return errKind(v, from)
 			}
-			b.Append(x)
+			b.appendString(x)
 			return nil
 		}
 	case "UNIQUEIDENTIFIER":
@@ -242,7 +241,8 @@ func appendText(b *array.StringBuilder, from string) appendFunc {
 			if !ok || len(x) != 16 {
 				return errKind(v, from)
 			}
-			b.BinaryBuilder.Append(appendGUID(scratch[:0], x))
+			b.data = appendGUID(b.data, x)
+			b.end()
 			return nil
 		}
 	case "TIME":
@@ -251,7 +251,8 @@ func appendText(b *array.StringBuilder, from string) appendFunc {
 			if !ok {
 				return errKind(v, from)
 			}
-			b.BinaryBuilder.Append(appendTimeOfDay(scratch[:0], x))
+			b.data = appendTimeOfDay(b.data, x)
+			b.end()
 			return nil
 		}
 	}

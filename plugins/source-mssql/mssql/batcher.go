@@ -3,10 +3,10 @@ package mssql
 import (
 	"database/sql/driver"
 	"fmt"
+	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/pipectl/pipectl/core/plugin/rows"
 )
@@ -16,53 +16,69 @@ import (
 const batchBytes = 4 << 20
 
 // batcher turns rows into record batches. One append function per column,
-// chosen once, takes values from the driver straight into builders.
+// chosen once, takes values from the driver straight into the column's buffer.
 type batcher struct {
-	w       *rows.Writer
-	builder *array.RecordBuilder
-	// source is where in a driver's row each column is, -1 for columns that
-	// are NULL in every row; constant columns have their own append.
+	w      *rows.Writer
+	schema *arrow.Schema
+	// columns are in the schema's order, perRow those of them that take a
+	// value from each row.
 	columns []batchColumn
+	perRow  []rowColumn
 	// variable are the driver's columns whose values have any length.
 	variable []int
 	fixed    int
 	maxRows  int
 
 	rows, bytes int
-	// total is what was sent.
+	// totalBytes is what was sent.
 	totalBytes int64
 }
 
+// batchColumn has either a buffer that rows fill or a value for all rows.
 type batchColumn struct {
-	builder array.Builder
-	source  int
-	append  appendFunc
-	// always appends a value that does not come from the row.
-	always func()
+	buffer buffer
+	same   *sameValue
 }
 
-func newBatcher(w *rows.Writer, schema *arrow.Schema, maxRows int) *batcher {
-	b := &batcher{w: w, builder: array.NewRecordBuilder(memory.DefaultAllocator, schema), maxRows: maxRows, columns: make([]batchColumn, schema.NumFields())}
+// rowColumn is where a column's values come from.
+type rowColumn struct {
+	column int
+	buffer buffer
+	// source is the column's place in a driver's row, and append takes its
+	// value from there.
+	source int
+	append appendFunc
+}
+
+// newBatcher is a batcher whose columns are NULL in every row until bound.
+func newBatcher(w *rows.Writer, schema *arrow.Schema, maxRows int) (*batcher, error) {
+	b := &batcher{w: w, schema: schema, maxRows: maxRows, columns: make([]batchColumn, schema.NumFields())}
 	for i := range b.columns {
-		b.columns[i] = batchColumn{builder: b.builder.Field(i), source: -1}
+		buf, err := newBuffer(schema.Field(i).Type)
+		if err != nil {
+			return nil, err
+		}
+		b.columns[i] = batchColumn{buffer: buf, same: &sameValue{fill: buffer.appendNull, buf: buf}}
 	}
-	return b
+	return b, nil
 }
 
 // constant gives a column one text in all rows.
 func (b *batcher) constant(column int, text string) {
-	sb := b.builder.Field(column).(*array.StringBuilder)
-	b.columns[column].always = func() { sb.Append(text) }
+	b.repeat(column, func(buf buffer) { buf.(*bytesBuffer).appendString(text) })
 	b.fixed += len(text)
 }
 
+// repeat gives a column one value, which fill appends, in all rows.
+func (b *batcher) repeat(column int, fill func(buffer)) { b.columns[column].same.fill = fill }
+
 // bind gives a column the values of a driver's column.
 func (b *batcher) bind(column, source int, from string, to outType) error {
-	f, err := newAppender(b.builder.Field(column), from, to)
+	f, err := newAppender(b.columns[column].buffer, from, to)
 	if err != nil {
-		return fmt.Errorf("column %s: %w", b.builder.Schema().Field(column).Name, err)
+		return fmt.Errorf("column %s: %w", b.schema.Field(column).Name, err)
 	}
-	b.columns[column].source, b.columns[column].append = source, f
+	b.fill(column, source, f)
 	switch from {
 	case "CHAR", "VARCHAR", "NCHAR", "NVARCHAR", "TEXT", "NTEXT", "XML", "BINARY", "VARBINARY", "IMAGE":
 		b.variable = append(b.variable, source)
@@ -70,6 +86,13 @@ func (b *batcher) bind(column, source int, from string, to outType) error {
 		b.fixed += 16
 	}
 	return nil
+}
+
+// fill gives a column the values that f makes of a driver's column.
+func (b *batcher) fill(column, source int, f appendFunc) {
+	c := &b.columns[column]
+	c.same = nil
+	b.perRow = append(b.perRow, rowColumn{column: column, buffer: c.buffer, source: source, append: f})
 }
 
 // add appends one row; it sends the batch before a row that would make it too
@@ -84,22 +107,23 @@ func (b *batcher) add(values []driver.Value) error {
 			size += len(v)
 		}
 	}
+	if size > math.MaxInt32 {
+		return fmt.Errorf("a row of %d bytes is larger than a batch can be", size)
+	}
 	if b.rows > 0 && b.bytes+size > batchBytes {
 		if err := b.flush(); err != nil {
 			return err
 		}
 	}
-	for i := range b.columns {
-		c := &b.columns[i]
-		switch {
-		case c.always != nil:
-			c.always()
-		case c.source < 0 || values[c.source] == nil:
-			c.builder.AppendNull()
-		default:
-			if err := c.append(values[c.source]); err != nil {
-				return fmt.Errorf("column %s: %w", b.builder.Schema().Field(i).Name, err)
-			}
+	for i := range b.perRow {
+		c := &b.perRow[i]
+		v := values[c.source]
+		if v == nil {
+			c.buffer.appendNull()
+			continue
+		}
+		if err := c.append(v); err != nil {
+			return fmt.Errorf("column %s: %w", b.schema.Field(c.column).Name, err)
 		}
 	}
 	b.rows++
@@ -117,40 +141,36 @@ func (b *batcher) flush() error {
 	}
 	n := b.rows
 	b.rows, b.bytes = 0, 0
-	batch := b.builder.NewRecordBatch()
+	columns := make([]arrow.Array, len(b.columns))
+	for i, c := range b.columns {
+		if c.same != nil {
+			columns[i] = c.same.rows(n)
+			b.totalBytes += sizeOf(columns[i], c.same.n)
+		} else {
+			columns[i] = c.buffer.array()
+			b.totalBytes += sizeOf(columns[i], n)
+		}
+	}
+	batch := array.NewRecordBatch(b.schema, columns, int64(n))
 	defer batch.Release()
-	b.totalBytes += recordSize(batch)
+	for _, c := range columns {
+		c.Release()
+	}
 	if err := b.w.Write(batch); err != nil {
 		return err
 	}
-	b.reserve(n, batch)
+	for i := range b.perRow {
+		b.perRow[i].buffer.reset()
+	}
 	return nil
 }
 
-// reserve makes room for a batch like the last one, so that buffers do not grow
-// and move while it is filled; a single large row sets no example.
-func (b *batcher) reserve(n int, last arrow.RecordBatch) {
-	b.builder.Reserve(n)
-	for i := range b.columns {
-		switch builder := b.columns[i].builder.(type) {
-		case *array.StringBuilder:
-			builder.ReserveData(min(len(last.Column(i).(*array.String).ValueBytes()), batchBytes))
-		case *array.BinaryBuilder:
-			builder.ReserveData(min(len(last.Column(i).(*array.Binary).ValueBytes()), batchBytes))
+// sizeOf is how many bytes of buffers a column uses; a slice has its share.
+func sizeOf(column arrow.Array, of int) (n int64) {
+	for _, buffer := range column.Data().Buffers() {
+		if buffer != nil {
+			n += int64(buffer.Len())
 		}
 	}
+	return n * int64(column.Len()) / int64(of)
 }
-
-// recordSize is how many bytes of buffers a batch of flat columns uses.
-func recordSize(batch arrow.RecordBatch) (n int64) {
-	for _, column := range batch.Columns() {
-		for _, buffer := range column.Data().Buffers() {
-			if buffer != nil {
-				n += int64(buffer.Len())
-			}
-		}
-	}
-	return n
-}
-
-func (b *batcher) release() { b.builder.Release() }

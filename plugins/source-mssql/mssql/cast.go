@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
 )
 
 // castAppender reads a type as another one by way of its canonical text. The
 // cast is strict: what does not fit is an error, never cut or rounded, but for
 // digits below a microsecond.
-func castAppender(b array.Builder, from string, to outType) (appendFunc, error) {
+func castAppender(b buffer, from string, to outType) (appendFunc, error) {
 	text := canonical(from)
 	if text == nil {
 		return nil, fmt.Errorf("values of type %s cannot be read as %s", from, to)
@@ -100,58 +100,61 @@ func expect(ok bool, v driver.Value, from string) error {
 }
 
 // textParser appends what a text says, nil for types that have no text form.
-func textParser(b array.Builder, to outType) func(string) error {
+func textParser(b buffer, to outType) func(string) error {
 	misfit := func(s string) error { return fmt.Errorf("%s cannot be read as %s", quoteShort(s), to) }
 	switch b := b.(type) {
-	case *array.StringBuilder:
-		return func(s string) error { b.Append(s); return nil }
-	case *array.BooleanBuilder:
+	case *bytesBuffer:
+		if to.kind != kindString {
+			return nil
+		}
+		return func(s string) error { b.appendString(s); return nil }
+	case *boolBuffer:
 		return func(s string) error {
 			switch strings.ToLower(strings.TrimSpace(s)) {
 			case "true", "1", "t", "y", "yes":
-				b.Append(true)
+				b.append(true)
 			case "false", "0", "f", "n", "no":
-				b.Append(false)
+				b.append(false)
 			default:
 				return misfit(s)
 			}
 			return nil
 		}
-	case *array.Int16Builder:
-		return parseInteger(16, misfit, func(n int64) { b.Append(int16(n)) })
-	case *array.Int32Builder:
-		return parseInteger(32, misfit, func(n int64) { b.Append(int32(n)) })
-	case *array.Int64Builder:
-		return parseInteger(64, misfit, func(n int64) { b.Append(n) })
-	case *array.Float32Builder:
-		return parseFloat(32, misfit, func(f float64) { b.Append(float32(f)) })
-	case *array.Float64Builder:
-		return parseFloat(64, misfit, func(f float64) { b.Append(f) })
-	case *array.Decimal128Builder:
+	case *fixedBuffer[int16]:
+		return parseInteger(16, misfit, func(n int64) { b.append(int16(n)) })
+	case *fixedBuffer[int32]:
+		return parseInteger(32, misfit, func(n int64) { b.append(int32(n)) })
+	case *fixedBuffer[int64]:
+		return parseInteger(64, misfit, func(n int64) { b.append(n) })
+	case *fixedBuffer[float32]:
+		return parseFloat(32, misfit, func(f float64) { b.append(float32(f)) })
+	case *fixedBuffer[float64]:
+		return parseFloat(64, misfit, func(f float64) { b.append(f) })
+	case *fixedBuffer[decimal128.Num]:
 		return func(s string) error {
 			n, err := parseDecimal(strings.TrimSpace(s), to.precision, to.scale)
 			if err != nil {
 				return err
 			}
-			b.Append(n)
+			b.append(n)
 			return nil
 		}
-	case *array.Date32Builder:
+	case *fixedBuffer[arrow.Date32]:
 		return func(s string) error {
 			t, err := time.Parse(dateLayout, strings.TrimSpace(s))
 			if err != nil {
 				return misfit(s)
 			}
-			b.Append(arrow.Date32(days(t)))
+			b.append(arrow.Date32(days(t)))
 			return nil
 		}
-	case *array.TimestampBuilder:
+	case *fixedBuffer[arrow.Timestamp]:
 		return func(s string) error {
 			t, ok := parseTimestamp(strings.TrimSpace(s), to.kind == kindTimestamp)
 			if !ok {
 				return misfit(s)
 			}
-			b.Append(arrow.Timestamp(t.UnixMicro()))
+			b.append(arrow.Timestamp(t.UnixMicro()))
 			return nil
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plugin"
@@ -94,11 +93,14 @@ func (r *chunkRead) produce(ctx context.Context, w *rows.Writer) error {
 
 func (r *chunkRead) read(ctx context.Context, c *conn, w *rows.Writer) error {
 	began := r.now()
-	b := newBatcher(w, r.schema, defaultBatchRows)
+	maxRows := defaultBatchRows
 	if cfg := r.cfg.read.batchRows; cfg > 0 {
-		b.maxRows = cfg
+		maxRows = cfg
 	}
-	defer b.release()
+	b, err := newBatcher(w, r.schema, maxRows)
+	if err != nil {
+		return err
+	}
 	result, err := c.open(ctx, r.query)
 	if err != nil {
 		return err
@@ -157,12 +159,10 @@ func (r *chunkRead) bind(result driver.Rows, b *batcher) error {
 		case plugin.ColumnStartLSN:
 			b.constant(i, r.stamp.Text)
 		case plugin.ColumnOperation:
-			op := b.builder.Field(i).(*array.Int32Builder)
-			b.columns[i].always = func() { op.Append(plugin.OpSnapshot) }
+			b.repeat(i, func(buf buffer) { buf.(*fixedBuffer[int32]).append(plugin.OpSnapshot) })
 		case plugin.ColumnCommitTS:
 			if r.stamp.HasCommit {
-				at := b.builder.Field(i).(*array.TimestampBuilder)
-				b.columns[i].always = func() { at.Append(arrow.Timestamp(r.stamp.CommitMicros)) }
+				b.repeat(i, func(buf buffer) { buf.(*fixedBuffer[arrow.Timestamp]).append(arrow.Timestamp(r.stamp.CommitMicros)) })
 			}
 		default:
 			for j, col := range r.columns {

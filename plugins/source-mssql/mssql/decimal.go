@@ -54,10 +54,11 @@ func parseDecimal[T ~string | ~[]byte](text T, precision, scale int32) (decimal1
 			}
 			fraction++
 		}
-		if digits > 0 || c != '0' {
-			if digits++; digits > maxDigits {
-				return fail("is too large for")
-			}
+		if digits == 0 && c == '0' {
+			continue
+		}
+		if digits++; digits > maxDigits {
+			return fail("is too large for")
 		}
 		chunk = chunk*10 + uint64(c-'0')
 		if inChunk++; inChunk == 19 {
@@ -68,18 +69,24 @@ func parseDecimal[T ~string | ~[]byte](text T, precision, scale int32) (decimal1
 	if !seen {
 		return fail("is no")
 	}
-	hi, lo = mulAdd(hi, lo, pow10[inChunk], chunk)
+	// Leading zeros are not among the digits, so the number's size is known
+	// without a division.
 	missing := scale - max(fraction, 0)
-	if digits > 0 && digits+missing > maxDigits {
+	if digits > 0 && digits+missing > precision {
 		return fail("is too large for")
 	}
+	if digits+missing <= 18 {
+		small := int64(chunk * pow10[missing])
+		if negative {
+			small = -small
+		}
+		return decimal128.FromI64(small), nil
+	}
+	hi, lo = mulAdd(hi, lo, pow10[inChunk], chunk)
 	for ; missing > 0 && digits > 0; missing -= min(missing, 19) {
 		hi, lo = mulAdd(hi, lo, pow10[min(missing, 19)], 0)
 	}
 	num := decimal128.New(int64(hi), lo)
-	if !num.FitsInPrecision(precision) {
-		return fail("is too large for")
-	}
 	if negative {
 		num = num.Negate()
 	}

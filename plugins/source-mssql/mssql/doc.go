@@ -10,5 +10,5 @@
 //
 // The text of every statement is in the package tsql, LSN arithmetic in the
 // package lsn. Rows do not pass through database/sql: a read pulls the
-// driver's rows into one reused slice and from there into Arrow builders.
+// driver's rows into one reused slice and from there into column buffers that a batch of Arrow is made of.
 package mssql

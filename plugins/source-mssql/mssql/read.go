@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plugin"
@@ -84,8 +83,10 @@ func (r *rangeRead) read(ctx context.Context, c *conn, w *rows.Writer) error {
 	if err != nil {
 		return err
 	}
-	b := newBatcher(w, r.schema, r.maxRows)
-	defer b.release()
+	b, err := newBatcher(w, r.schema, r.maxRows)
+	if err != nil {
+		return err
+	}
 	seen, err := r.rows(ctx, c, b, times)
 	if err != nil {
 		return err
@@ -167,8 +168,8 @@ func (r *rangeRead) rows(ctx context.Context, c *conn, b *batcher, times rangeCl
 		q.Zone = r.clock.zone
 	}
 	wanted := map[string]int{}
-	for i := range b.builder.Schema().NumFields() {
-		wanted[b.builder.Schema().Field(i).Name] = i
+	for i, field := range b.schema.Fields() {
+		wanted[field.Name] = i
 	}
 	var read []rangeColumn
 	for _, col := range r.spec.Columns {
@@ -225,7 +226,6 @@ type cursor struct {
 	utc       int
 	off3      int
 	op        int
-	commit    *array.TimestampBuilder
 	// micros is the commit time of the row in hand.
 	micros int64
 }
@@ -260,14 +260,15 @@ func (r *rangeRead) bind(result driver.Rows, b *batcher, read []rangeColumn, wan
 			return nil, err
 		}
 	}
-	start, seqval := wanted[plugin.ColumnStartLSN], wanted[plugin.ColumnSeqval]
-	starts := b.builder.Field(start).(*array.StringBuilder)
-	b.columns[start].always = func() { starts.Append(cur.startText) }
-	b.columns[seqval].source, b.columns[seqval].append = at[plugin.ColumnSeqval], appendLSN(b.builder.Field(seqval).(*array.StringBuilder))
+	start := wanted[plugin.ColumnStartLSN]
+	starts := b.columns[start].buffer.(*bytesBuffer)
+	b.fill(start, at[plugin.ColumnStartLSN], func(driver.Value) error { starts.appendString(cur.startText); return nil })
+	seqval := wanted[plugin.ColumnSeqval]
+	b.fill(seqval, at[plugin.ColumnSeqval], appendLSN(b.columns[seqval].buffer.(*bytesBuffer)))
 	b.fixed += 2 * lsn.TextLen
 	commit := wanted[plugin.ColumnCommitTS]
-	cur.commit = b.builder.Field(commit).(*array.TimestampBuilder)
-	b.columns[commit].always = func() { cur.commit.Append(arrow.Timestamp(cur.micros)) }
+	commits := b.columns[commit].buffer.(*fixedBuffer[arrow.Timestamp])
+	b.fill(commit, cur.local, func(driver.Value) error { commits.append(arrow.Timestamp(cur.micros)); return nil })
 	first := len(result.Columns()) - len(read)
 	for i, col := range read {
 		out, ok := r.shape.find(col.Name)

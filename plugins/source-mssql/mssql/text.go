@@ -7,20 +7,18 @@ import (
 
 const upperHex = "0123456789ABCDEF"
 
-// guidOrder is where the bytes of a uniqueidentifier's text stand on the
-// wire: its first three groups are little endian; -1 is a hyphen.
-var guidOrder = [...]int8{3, 2, 1, 0, -1, 5, 4, -1, 7, 6, -1, 8, 9, -1, 10, 11, 12, 13, 14, 15}
+// guidPlaces are where the text of a uniqueidentifier has the two digits of
+// each of its bytes on the wire: its first three groups are little endian.
+var guidPlaces = [16]uint8{6, 4, 2, 0, 11, 9, 16, 14, 19, 21, 24, 26, 28, 30, 32, 34}
 
 // appendGUID appends the upper-case text of 16 wire bytes.
 func appendGUID(dst, wire []byte) []byte {
-	for _, i := range guidOrder {
-		if i < 0 {
-			dst = append(dst, '-')
-			continue
-		}
-		dst = append(dst, upperHex[wire[i]>>4], upperHex[wire[i]&15])
+	text := [36]byte{8: '-', 13: '-', 18: '-', 23: '-'}
+	for i, c := range wire[:16] {
+		at := guidPlaces[i]
+		text[at], text[at+1] = upperHex[c>>4], upperHex[c&15]
 	}
-	return dst
+	return append(dst, text[:]...)
 }
 
 // appendTimeOfDay appends HH:MM:SS.nnnnnnnnn.
