@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/diag"
 )
 
 // block is one top-level block whose header has been understood.
@@ -100,7 +101,7 @@ func (d *declarations) declareBlock(b block, r *report) {
 			}
 		}
 		r.error(place{rng: b.TypeRange}, codeBlockUnknown, fmt.Sprintf("No kind of block named %q", b.Type),
-			sentences("The kinds are "+strings.Join(names, ", ")+".", didYouMean(b.Type, "", names)))
+			sentences("The kinds are "+strings.Join(names, ", ")+".", diag.DidYouMean(b.Type, "", names)))
 		return
 	}
 	if bt.Later {
@@ -173,7 +174,7 @@ func (d *declarations) declareDefaults(b block, r *report) {
 	if !isKind(b.name) {
 		r.error(b.in(b.LabelRanges[0]), codeBlockUnknown, fmt.Sprintf("No kind of block named %q has defaults", b.name),
 			sentences("defaults exist for source, sink, table, stream, silver and check.",
-				didYouMean(b.name, "", []string{"source", "sink", "table", "stream", "silver", "check"})))
+				diag.DidYouMean(b.name, "", []string{"source", "sink", "table", "stream", "silver", "check"})))
 		return
 	}
 	kind := addr.Kind(b.name)

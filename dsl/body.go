@@ -76,7 +76,7 @@ func (c bodyCheck) attribute(a *hclsyntax.Attribute) {
 	case core || known || !c.strict:
 	default:
 		c.ev.report.error(at, codeArgumentUnknown, fmt.Sprintf("No argument named %q in a %s block", a.Name, c.args.Name),
-			sentences("It has: "+listed(c.names())+".", didYouMean(a.Name, "", c.names())))
+			sentences("It has: "+diag.Listed(c.names())+".", diag.DidYouMean(a.Name, "", c.names())))
 	}
 }
 
@@ -94,7 +94,7 @@ func (c bodyCheck) block(b *hclsyntax.Block, seen map[string]bool) {
 	case !core && !known:
 		if c.strict {
 			c.ev.report.error(at, codeBlockUnknown, fmt.Sprintf("No block named %q in a %s block", b.Type, c.args.Name),
-				sentences("It has: "+listed(c.names())+".", didYouMean(b.Type, "", c.names())))
+				sentences("It has: "+diag.Listed(c.names())+".", diag.DidYouMean(b.Type, "", c.names())))
 		}
 		return
 	case core && len(b.Labels) > 0:
@@ -253,7 +253,7 @@ func (d *decoder) checkValues(attr schema.Attribute, at place, key string, v cty
 		return
 	}
 	summary := fmt.Sprintf("%s cannot be %q", key, text)
-	suggestion := didYouMean(text, "", attr.Values)
+	suggestion := diag.DidYouMean(text, "", attr.Values)
 	if secret {
 		summary, suggestion = fmt.Sprintf("The value of %s is not allowed", key), ""
 	}

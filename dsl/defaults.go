@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/diag"
 )
 
 // checkDefaults reports what a defaults block says that no block of its kind
@@ -29,7 +30,7 @@ func (ev *evaluator) checkDefaults(kind addr.Kind) {
 			ev.report.error(b.in(a.SrcRange), codeArgumentType, fmt.Sprintf("%s is a block, not an argument", name), fmt.Sprintf("Write it without the equals sign: %s { ... }", name))
 		case complete:
 			ev.report.error(b.in(a.SrcRange), codeArgumentUnknown, fmt.Sprintf("No argument named %q in a %s block", name, kind),
-				sentences("It has: "+listed(attributes)+".", didYouMean(name, "", attributes)))
+				sentences("It has: "+diag.Listed(attributes)+".", diag.DidYouMean(name, "", attributes)))
 		}
 	}
 	for _, nested := range b.Body.Blocks {
@@ -42,7 +43,7 @@ func (ev *evaluator) checkDefaults(kind addr.Kind) {
 			ev.report.error(b.in(nested.DefRange()), codeArgumentType, fmt.Sprintf("%s is an argument, not a block", nested.Type), fmt.Sprintf("Write it with an equals sign: %s = ...", nested.Type))
 		case complete:
 			ev.report.error(b.in(nested.DefRange()), codeBlockUnknown, fmt.Sprintf("No block named %q in a %s block", nested.Type, kind),
-				sentences("It has: "+listed(slices.Concat(attributes, blocks))+".", didYouMean(nested.Type, "", blocks)))
+				sentences("It has: "+diag.Listed(slices.Concat(attributes, blocks))+".", diag.DidYouMean(nested.Type, "", blocks)))
 		}
 	}
 }

@@ -159,7 +159,7 @@ func (ev *evaluator) component(kind addr.Kind, b block) (Component, bool) {
 			names = append(names, c.Plugin)
 		}
 		ev.report.error(at, codePluginAmbiguous, fmt.Sprintf("More than one declared plugin offers the %s type %q", kind, b.typ),
-			"They are: "+listed(names)+". Remove one of them from required_plugins.")
+			"They are: "+diag.Listed(names)+". Remove one of them from required_plugins.")
 		return Component{}, false
 	case ev.refused[[2]string{string(kind), b.typ}]:
 		return Component{}, false
@@ -170,7 +170,7 @@ func (ev *evaluator) component(kind addr.Kind, b block) (Component, bool) {
 	types := ev.offers.types(kind)
 	detail := fmt.Sprintf("The declared plugins offer no %s at all. Add the plugin to required_plugins.", kind)
 	if len(types) > 0 {
-		detail = sentences("The declared plugins offer: "+listed(types)+".", didYouMean(b.typ, "", types),
+		detail = sentences("The declared plugins offer: "+diag.Listed(types)+".", diag.DidYouMean(b.typ, "", types),
 			"A plugin is declared in required_plugins of the pipectl block.")
 	}
 	ev.report.error(at, codePluginType, fmt.Sprintf("No declared plugin offers the %s type %q", kind, b.typ), detail)

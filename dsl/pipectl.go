@@ -114,7 +114,7 @@ func (f *Files) readPlugin(b block, a *hclsyntax.Attribute) {
 			p.PassEnv = names
 		default:
 			f.report.error(place, codeArgumentUnknown, fmt.Sprintf("No argument named %q for a plugin", name),
-				sentences("A plugin has: "+listed(pluginArguments.names())+".", didYouMean(name, "", pluginArguments.names())))
+				sentences("A plugin has: "+diag.Listed(pluginArguments.names())+".", diag.DidYouMean(name, "", pluginArguments.names())))
 		}
 	}
 	if _, ok := parts["source"]; !ok {
@@ -131,7 +131,7 @@ func (f *Files) checkPluginSource(at place, p model.RequiredPlugin) {
 		return
 	}
 	f.report.error(at, codePluginUnknown, fmt.Sprintf("No plugin named %q", p.Source),
-		sentences("This pipectl has: "+listed(f.opts.Bundled)+".", didYouMean(p.Source, "", f.opts.Bundled), "A plugin of your own is given as a path: ./plugins/NAME."))
+		sentences("This pipectl has: "+diag.Listed(f.opts.Bundled)+".", diag.DidYouMean(p.Source, "", f.opts.Bundled), "A plugin of your own is given as a path: ./plugins/NAME."))
 }
 
 func isPath(source string) bool {

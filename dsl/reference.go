@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/diag"
 )
 
 // referenceTypes are the types of references, one per kind of block, so that
@@ -103,7 +104,7 @@ func (ev *evaluator) declaredOf(kind addr.Kind) string {
 	if len(names) == 0 {
 		return fmt.Sprintf("This configuration declares no %s.", kind)
 	}
-	return "This configuration declares: " + listed(names) + "."
+	return "This configuration declares: " + diag.Listed(names) + "."
 }
 
 // typeName names a type in a sentence, with its article.

@@ -279,7 +279,7 @@ func (ev *evaluator) checkRows(b block, attr *hclsyntax.Attribute, v cty.Value) 
 				at.rng = rng
 			}
 			detail := "Nothing reads it; use each.value." + name + " or remove it."
-			if best := suggest(name, known); best != "" {
+			if best := diag.Nearest(name, known); best != "" {
 				detail = fmt.Sprintf("Did you mean %s?", best)
 			}
 			ev.report.error(at, codeRowAttribute, fmt.Sprintf("The row %q has an attribute %q that nothing uses", key, name), detail)

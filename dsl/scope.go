@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/diag"
 )
 
 // scope is what an expression may refer to, and where messages about it point.
@@ -121,7 +122,7 @@ func (s *scope) resolveFunctions(expr hclsyntax.Expression) bool {
 			return nil
 		}
 		s.ev.report.error(s.at(call.NameRange), codeFuncUnknown, fmt.Sprintf("No function named %q", call.Name),
-			sentences("The language page lists the functions.", didYouMean(call.Name, "", s.ev.functionNames)))
+			sentences("The language page lists the functions.", diag.DidYouMean(call.Name, "", s.ev.functionNames)))
 		return nil
 	})
 	return ok
@@ -153,11 +154,11 @@ func (s *scope) resolveTraversal(t hcl.Traversal) bool {
 	roots := []string{"var", "local", "each", "source", "sink", "table", "stream", "silver", "check"}
 	if len(t) == 1 {
 		s.ev.report.error(s.at(rng), codeRefUnknown, fmt.Sprintf("No value named %q", root),
-			sentences(fmt.Sprintf("Text needs quotes: %q.", root), didYouMean(root, "", roots)))
+			sentences(fmt.Sprintf("Text needs quotes: %q.", root), diag.DidYouMean(root, "", roots)))
 		return false
 	}
 	detail := "References begin with var, local, each, or a kind of block: source, sink, table, stream, silver, check."
-	s.ev.report.error(s.at(rng), codeRefUnknown, fmt.Sprintf("No value named %q", root), sentences(detail, didYouMean(root, "", roots)))
+	s.ev.report.error(s.at(rng), codeRefUnknown, fmt.Sprintf("No value named %q", root), sentences(detail, diag.DidYouMean(root, "", roots)))
 	return false
 }
 
@@ -172,7 +173,7 @@ func (s *scope) resolveEach(t hcl.Traversal) bool {
 		return true
 	}
 	s.ev.report.error(s.at(rng), codeRefEach, fmt.Sprintf("each has no %q", name),
-		sentences("It has each.key and each.value.", didYouMean(name, "each.", []string{"key", "value"})))
+		sentences("It has each.key and each.value.", diag.DidYouMean(name, "each.", []string{"key", "value"})))
 	return false
 }
 
@@ -214,7 +215,7 @@ func declares(name, root, noun string, names []string) string {
 	if root != "" {
 		root += "."
 	}
-	return sentences("This configuration declares: "+listed(names)+".", didYouMean(name, root, names))
+	return sentences("This configuration declares: "+diag.Listed(names)+".", diag.DidYouMean(name, root, names))
 }
 
 func (s *scope) resolveBlock(t hcl.Traversal, kind addr.Kind) bool {

@@ -65,7 +65,7 @@ func (s surplus) text(words string) (summary, detail string) {
 		where = s.path[:len(s.path)-1].String() + " of " + words
 	}
 	return fmt.Sprintf("No attribute named %q in %s", s.name, where),
-		sentences("It has: "+listed(s.known)+".", didYouMean(s.name, "", s.known))
+		sentences("It has: "+diag.Listed(s.known)+".", diag.DidYouMean(s.name, "", s.known))
 }
 
 // literalRange finds the place of the key that a path leads to inside an

@@ -9,6 +9,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/pipectl/pipectl/core/diag"
 )
 
 // translate reports what hcl found while it evaluated expr, in the words of
@@ -133,7 +135,7 @@ func (s *scope) reportStep(at place, base cty.Value, written string, step hcl.Tr
 		s.ev.report.error(at, codeExprInvalid, summary, fmt.Sprintf("It is %s.", typeName(t)))
 	default:
 		names := elementNames(base)
-		code, detail := codeExprInvalid, sentences("It has: "+listed(names)+".", didYouMean(name, "", names))
+		code, detail := codeExprInvalid, sentences("It has: "+diag.Listed(names)+".", diag.DidYouMean(name, "", names))
 		if len(names) == 0 {
 			detail = "It is empty."
 		}

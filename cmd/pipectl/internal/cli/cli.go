@@ -7,10 +7,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/schema"
 )
 
@@ -75,12 +77,10 @@ func (s *set) parse(args []string) ([]string, error) {
 			if errors.Is(err, flag.ErrHelp) {
 				return nil, &HelpRequest{s.help()}
 			}
-			for _, name := range laterFlags[s.command.Name] {
-				if err.Error() == "flag provided but not defined: -"+name {
-					return nil, s.usage("%s", notBuilt(fmt.Sprintf("The flag -%s of %s", name, s.command.Name)))
-				}
+			if name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); unknown {
+				return nil, s.noFlag(name)
 			}
-			return nil, &UsageError{s.command.Name, strings.Replace(err.Error(), "flag provided but not defined: ", "There is no flag ", 1)}
+			return nil, &UsageError{s.command.Name, err.Error()}
 		}
 		args = s.Args()
 		if len(args) > 0 {
@@ -89,6 +89,16 @@ func (s *set) parse(args []string) ([]string, error) {
 		}
 	}
 	return rest, nil
+}
+
+// noFlag is the error for a flag that the command does not have.
+func (s *set) noFlag(name string) error {
+	if slices.Contains(laterFlags[s.command.Name], name) {
+		return s.usage("%s", notBuilt(fmt.Sprintf("The flag -%s of %s", name, s.command.Name)))
+	}
+	var names []string
+	s.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
+	return s.usage("%s", strings.TrimSpace("There is no flag -"+name+". "+diag.DidYouMean(name, "-", names)))
 }
 
 func (s *set) usage(format string, args ...any) error {

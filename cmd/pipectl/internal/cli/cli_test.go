@@ -36,6 +36,8 @@ func TestUsageErrorsSayWhatIsWrong(t *testing.T) {
 		says  string
 	}{
 		"unknown flag":        {func() error { _, err := cli.ParsePlan([]string{"-nope"}); return err }, "There is no flag -nope"},
+		"misspelt flag":       {func() error { _, err := cli.ParseRun([]string{"-wach"}); return err }, "There is no flag -wach. Did you mean -watch?"},
+		"misspelt command":    {func() error { return cli.NoCommand("aply") }, "There is no command aply. Did you mean apply?"},
 		"two paths":           {func() error { _, err := cli.ParsePlan([]string{"a", "b"}); return err }, "there are 2: a, b"},
 		"no address":          {func() error { _, err := cli.ParseShow(nil); return err }, "An address is wanted"},
 		"final without until": {func() error { _, err := cli.ParseFinal([]string{"silver.orders"}); return err }, "-until is wanted"},

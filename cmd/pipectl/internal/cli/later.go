@@ -3,6 +3,9 @@ package cli
 import (
 	"fmt"
 	"slices"
+	"strings"
+
+	"github.com/pipectl/pipectl/core/diag"
 )
 
 // Words of commands and flags that a later release gives a meaning.
@@ -24,7 +27,11 @@ func NoCommand(name string) error {
 	if slices.Contains(laterCommands, name) {
 		return &UsageError{Problem: notBuilt("The command " + name)}
 	}
-	return &UsageError{Problem: "There is no command " + name + "."}
+	var names []string
+	for _, c := range Commands() {
+		names = append(names, c.Name)
+	}
+	return &UsageError{Problem: strings.TrimSpace("There is no command " + name + ". " + diag.DidYouMean(name, "", names))}
 }
 
 // notBuilt says that something waits for a later release.
