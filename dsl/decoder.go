@@ -250,16 +250,38 @@ func (d *decoder) texts(name string) []string {
 
 // duration reads a duration such as "2m".
 func (d *decoder) duration(name string) time.Duration {
-	text := d.text(name)
-	if text == "" || d.failed[name] {
+	arg, _ := d.args.argument(name)
+	v, ok := d.value(name)
+	text := arg.Default
+	switch {
+	case !ok && (text == "" || d.failed[name]):
+		return 0
+	case !ok:
+	case v.Type() == cty.String:
+		text = v.AsString()
+	case v.Type() == cty.Number:
+		d.fault(name, codeArgumentType, fmt.Sprintf("%s is a number, not a duration", name), durationForms(v.AsBigFloat().Text('f', -1)))
+		return 0
+	default:
+		d.wrongType(name, "a duration", v)
 		return 0
 	}
 	length, err := schema.ParseDuration(text)
 	if err != nil {
-		d.fault(name, codeArgumentValue, fmt.Sprintf("%s = %q is no duration", name, text), `Durations are written like "90s", "20m", "72h", "7d".`)
+		d.fault(name, codeArgumentValue, fmt.Sprintf("%s = %q is no duration", name, text), durationForms(text))
 		return 0
 	}
+	d.origin.Defaults[d.join(name).String()] = text == arg.Default
 	return length
+}
+
+// durationForms says how durations are written, and what a bare number may mean.
+func durationForms(text string) string {
+	const forms = `Durations are written like "90s", "20m", "72h", "7d".`
+	if _, err := schema.ParseDuration(text + "s"); err != nil {
+		return forms
+	}
+	return sentences(forms, fmt.Sprintf("Did you mean %q?", text+"s"))
 }
 
 // reference reads a reference to a block of the kind.
