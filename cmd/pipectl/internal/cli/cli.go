@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -145,6 +146,37 @@ func (s *set) memory(c *Common) {
 	})
 }
 
+// work adds the bounds of commands that carry out steps. Left out, jobs is 0:
+// the run's own default.
+func (s *set) work(jobs *int, steps string, grace *time.Duration, waitedFor string) {
+	s.Func("jobs", "at most `N` "+steps+" run at once (default 4)", func(text string) error {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return errors.New("it is no whole number")
+		}
+		if n < 1 {
+			return errors.New("the least is 1")
+		}
+		*jobs = n
+		return nil
+	})
+	*grace = DefaultGrace
+	s.duration(grace, "grace", 0, "a first signal waits this `DURATION` for running "+waitedFor)
+}
+
+// duration adds a length of time that has a default and a least one; the usage
+// holds a `DURATION`.
+func (s *set) duration(d *time.Duration, name string, least time.Duration, usage string) {
+	s.Func(name, fmt.Sprintf("%s (default %s)", usage, *d), func(text string) error {
+		length, err := schema.ParseDuration(text)
+		if err == nil && length < least {
+			err = fmt.Errorf("the least is %s", least)
+		}
+		*d = length
+		return err
+	})
+}
+
 func (s *set) selection(c *Selection) {
 	s.Var(list{values: &c.Targets, commas: true}, "target", "only `A,B`: addresses or tables")
 	s.Var(list{values: &c.Exclude, commas: true}, "exclude", "not `A,B`: addresses or tables")
@@ -229,8 +261,7 @@ func ParseApply(args []string) (Apply, error) {
 	s.BoolVar(&a.Yes, "yes", false, "do not ask")
 	s.BoolVar(&a.TablesOnly, "tables-only", false, "create and change tables and accept the steps, do no work")
 	s.Var(list{values: &a.TakeOver, commas: true}, "take-over", "`A,B`: addresses whose tables are taken over from another configuration")
-	s.IntVar(&a.Jobs, "jobs", 0, "steps that run at once (default 4)")
-	s.DurationVar(&a.Grace, "grace", DefaultGrace, "how long a first signal waits for running silvers and checks")
+	s.work(&a.Jobs, "steps", &a.Grace, "silvers and checks")
 	rest, err := s.parse(args)
 	if err != nil {
 		return a, err
@@ -259,15 +290,12 @@ func ParseRun(args []string) (Run, error) {
 	s.selection(&r.Selection)
 	s.memory(&r.Common)
 	s.BoolVar(&r.Watch, "watch", false, "keep streams and silvers at the head until interrupted; checks do not run")
-	s.DurationVar(&r.Poll, "poll", time.Second, "pause between two looks of an idle watch")
-	s.IntVar(&r.Jobs, "jobs", 0, "steps that run at once (default 4)")
-	s.DurationVar(&r.Grace, "grace", DefaultGrace, "how long a first signal waits for running silvers and checks")
+	r.Poll = time.Second
+	s.duration(&r.Poll, "poll", 10*time.Millisecond, "`DURATION` of the pause between two looks of an idle watch")
+	s.work(&r.Jobs, "steps", &r.Grace, "silvers and checks")
 	rest, err := s.parse(args)
 	if err != nil {
 		return r, err
-	}
-	if r.Poll < 10*time.Millisecond {
-		return r, s.usage("-poll %s is too short; the least is 10ms.", r.Poll)
 	}
 	return r, s.path(&r.Common, rest)
 }
@@ -279,8 +307,7 @@ func ParseCheck(args []string) (Run, error) {
 	s.common(&r.Common)
 	s.selection(&r.Selection)
 	s.memory(&r.Common)
-	s.IntVar(&r.Jobs, "jobs", 0, "checks that run at once (default 4)")
-	s.DurationVar(&r.Grace, "grace", DefaultGrace, "how long a first signal waits for running checks")
+	s.work(&r.Jobs, "checks", &r.Grace, "checks")
 	rest, err := s.parse(args)
 	if err != nil {
 		return r, err

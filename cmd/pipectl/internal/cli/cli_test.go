@@ -29,6 +29,18 @@ func TestFinalTellsNamesFromThePath(t *testing.T) {
 	}
 }
 
+func TestBoundsOfTheWork(t *testing.T) {
+	t.Parallel()
+	r, err := cli.ParseRun(nil)
+	if err != nil || r.Jobs != 0 || r.Grace != cli.DefaultGrace || r.Poll != time.Second {
+		t.Errorf("left out: %+v %v", r, err)
+	}
+	r, err = cli.ParseRun([]string{"-jobs", "2", "-grace", "0s", "-poll", "1m30s"})
+	if err != nil || r.Jobs != 2 || r.Grace != 0 || r.Poll != 90*time.Second {
+		t.Errorf("given: %+v %v", r, err)
+	}
+}
+
 func TestUsageErrorsSayWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -46,7 +58,12 @@ func TestUsageErrorsSayWhatIsWrong(t *testing.T) {
 			return err
 		}, "is no time with a zone"},
 		"final of nothing": {func() error { _, err := cli.ParseFinal([]string{"-until", "2026-10-01T14:00:00Z"}); return err }, "Name the tables"},
-		"poll too short":   {func() error { _, err := cli.ParseRun([]string{"-poll", "1ms"}); return err }, "too short"},
+		"poll too short":   {func() error { _, err := cli.ParseRun([]string{"-poll", "1ms"}); return err }, "the least is 10ms"},
+		"no jobs":          {func() error { _, err := cli.ParseRun([]string{"-jobs", "0"}); return err }, `invalid value "0" for flag -jobs: the least is 1`},
+		"negative jobs":    {func() error { _, err := cli.ParseApply([]string{"-jobs=-2"}); return err }, "the least is 1"},
+		"jobs in words":    {func() error { _, err := cli.ParseCheck([]string{"-jobs", "many"}); return err }, "it is no whole number"},
+		"negative grace":   {func() error { _, err := cli.ParseRun([]string{"-grace", "-1s"}); return err }, "is no duration"},
+		"grace, no unit":   {func() error { _, err := cli.ParseRun([]string{"-grace", "25"}); return err }, "is no duration; write it like"},
 		"table verb":       {func() error { _, err := cli.ParseTable([]string{"show", "x"}); return err }, "rows|describe|history"},
 		"plugins verb":     {func() error { _, err := cli.ParsePlugins([]string{"shop"}); return err }, "list|lock"},
 		"demo rate":        {func() error { _, err := cli.ParseDemo([]string{"-rate", "-1"}); return err }, "between 0 and 50000"},
