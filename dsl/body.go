@@ -140,6 +140,9 @@ func (d *decoder) pluginAttribute(attr schema.Attribute, view bodyView, path dia
 		return fallback
 	}
 	d.origin.Attributes[key] = *rangeOf(a.SrcRange)
+	if !attr.Sensitive && !d.connection() { // whose lines are masked where they stand
+		d.origin.Attributes[key] = *rangeOf(d.written(a))
+	}
 	at := d.at(a)
 	if attr.Deprecated != "" {
 		d.ev.report.warn(at, codeArgumentOld, fmt.Sprintf("%s is going away", key), attr.Deprecated)
@@ -177,6 +180,7 @@ func (d *decoder) pluginAttribute(attr schema.Attribute, view bodyView, path dia
 	if !ok {
 		return null
 	}
+	d.placeEntries(a, path, v)
 	d.checkValues(attr, at, key, v, secret || attr.Sensitive)
 	if attr.Default != cty.NilVal && v.RawEquals(attr.Default) {
 		d.origin.Defaults[key] = true
@@ -235,6 +239,19 @@ func (d *decoder) convert(attr schema.Attribute, a *hclsyntax.Attribute, key str
 		return cty.NilVal, false
 	}
 	return converted, true
+}
+
+// placeEntries remembers where the entries of a list of texts are written.
+func (d *decoder) placeEntries(a *hclsyntax.Attribute, path diag.Path, v cty.Value) {
+	if !v.IsWhollyKnown() {
+		return
+	}
+	list, _ := constantTexts(v)
+	for i, text := range list {
+		if rng, ok := d.sc.trail().entryRange(a.Expr, text); ok {
+			d.origin.Attributes[append(path[:len(path):len(path)], i).String()] = *rangeOf(rng)
+		}
+	}
 }
 
 // checkValues refuses a text that is not one of the allowed ones, and a value

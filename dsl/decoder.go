@@ -90,8 +90,32 @@ func (d *decoder) fault(name, code, summary, detail string) {
 	if a := d.view.attribute(name); a != nil {
 		at = d.at(a)
 	}
+	d.faultAt(at, name, code, summary, detail)
+}
+
+// faultAt reports a wrong value of an argument at a place in it.
+func (d *decoder) faultAt(at place, name, code, summary, detail string) {
 	d.ev.report.error(at, code, summary, detail)
 	d.failed[name] = true
+}
+
+// written is where the value of an argument is written: the argument, or what it
+// is no more than a name of, such as the member of a row.
+func (d *decoder) written(a *hclsyntax.Attribute) hcl.Range {
+	if value, ok := d.sc.trail().valueAt(a.Expr, nil); ok && value != hclsyntax.Expression(a.Expr) {
+		return value.Range()
+	}
+	return a.SrcRange
+}
+
+// entry is the place of the entry of a list that is a text; that of the list
+// where it is not written as constants.
+func (d *decoder) entry(name, text string) place {
+	a := d.view.attribute(name)
+	if rng, ok := d.sc.trail().entryRange(a.Expr, text); ok {
+		return d.sc.at(rng)
+	}
+	return d.at(a)
 }
 
 // value evaluates an argument of the core's. ok is false when it was left out,
@@ -108,7 +132,7 @@ func (d *decoder) value(name string) (v cty.Value, ok bool) {
 		d.origin.Defaults[d.join(name).String()] = true
 		return cty.NilVal, false
 	}
-	d.origin.Attributes[d.join(name).String()] = *rangeOf(a.SrcRange)
+	d.origin.Attributes[d.join(name).String()] = *rangeOf(d.written(a))
 	v, evaluated := d.sc.evaluate(a.Expr)
 	if !evaluated {
 		d.failed[name] = true
@@ -236,14 +260,16 @@ func (d *decoder) texts(name string) []string {
 		return nil
 	}
 	for i, text := range list {
+		at := d.entry(name, text)
 		switch {
 		case text == "":
-			d.fault(name, codeArgumentValue, fmt.Sprintf("%s holds an empty text", name), d.description(name))
+			d.faultAt(at, name, codeArgumentValue, fmt.Sprintf("%s holds an empty text", name), d.description(name))
 			return nil
 		case slices.Contains(list[:i], text):
-			d.fault(name, codeArgumentValue, fmt.Sprintf("%s names %q twice", name, text), "Remove one of them.")
+			d.faultAt(at, name, codeArgumentValue, fmt.Sprintf("%s names %q twice", name, text), "Remove one of them.")
 			return nil
 		}
+		d.origin.Attributes[append(d.join(name), i).String()] = *rangeOf(at.rng)
 	}
 	return list
 }

@@ -3,6 +3,7 @@ package dsl
 import (
 	"fmt"
 
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/pipectl/pipectl/core/addr"
@@ -12,6 +13,8 @@ import (
 type instance struct {
 	key   string
 	value cty.Value
+	// rows is the block's for_each.
+	rows hclsyntax.Expression
 }
 
 // keyed reports whether a block has for_each, which is known from its text.
@@ -76,7 +79,7 @@ func (ev *evaluator) instances(kind addr.Kind, b block) ([]instance, bool) {
 			ev.report.error(at, codeForEach, "for_each has an empty key", "Every key becomes part of an address; give it a text.")
 			return nil, false
 		}
-		out = append(out, instance{key: key, value: value.WithMarks(fileMarks)})
+		out = append(out, instance{key: key, value: value.WithMarks(fileMarks), rows: attr.Expr})
 	}
 	// ElementIterator goes through maps and sets of texts in the order of
 	// their keys, objects likewise.

@@ -112,13 +112,15 @@ func (d *decoder) columns() []model.ColumnRule {
 			}
 		}
 	}
-	for _, name := range d.texts("exclude") {
+	for n, name := range d.texts("exclude") {
 		i := slices.IndexFunc(rules, func(r model.ColumnRule) bool { return r.Name == name })
 		switch {
 		case i < 0:
 			rules = append(rules, model.ColumnRule{Name: name, Drop: true})
+			// Whoever finds a fault of the rule knows it as one of columns.
+			d.origin.Attributes[diag.Path{"columns", name}.String()] = *d.origin.Place(diag.Path{"exclude", n})
 		case !rules[i].Drop:
-			d.fault("exclude", codeArgumentValue, fmt.Sprintf("Column %q is excluded and has another rule in columns", name), "Remove one of them.")
+			d.faultAt(d.entry("exclude", name), "exclude", codeArgumentValue, fmt.Sprintf("Column %q is excluded and has another rule in columns", name), "Remove one of them.")
 		}
 	}
 	slices.SortFunc(rules, func(a, b model.ColumnRule) int { return strings.Compare(a.Name, b.Name) })
@@ -129,7 +131,7 @@ func (d *decoder) columnRule(name string, v cty.Value) (model.ColumnRule, bool) 
 	rule := model.ColumnRule{Name: name}
 	a := d.view.attribute("columns")
 	at := func(path ...any) place {
-		if rng, ok := literalRange(a.Expr, path); ok {
+		if rng, ok := d.sc.trail().keyRange(a.Expr, path); ok {
 			return d.sc.at(rng)
 		}
 		return d.at(a)

@@ -275,7 +275,7 @@ func (ev *evaluator) checkRows(b block, attr *hclsyntax.Attribute, v cty.Value) 
 			}
 			key := k.AsString()
 			at := b.in(attr.SrcRange)
-			if rng, ok := literalRange(ev.rowSource(attr.Expr), diag.Path{key, name}); ok {
+			if rng, ok := ev.scopeOf(addr.Kind(b.Type), b, nil).trail().keyRange(attr.Expr, diag.Path{key, name}); ok {
 				at.rng = rng
 			}
 			detail := "Nothing reads it; use each.value." + name + " or remove it."
@@ -309,27 +309,4 @@ func (ev *evaluator) typedRows(expr hclsyntax.Expression) bool {
 		t, ok = ev.files.decl.locals[stepName(t.Traversal)].Expr.(*hclsyntax.ScopeTraversalExpr)
 	}
 	return ok && t.Traversal.RootName() == "var" && ev.variables[stepName(t.Traversal)].typed
-}
-
-// rowSource is the expression that the rows are written in, for places.
-func (ev *evaluator) rowSource(expr hclsyntax.Expression) hclsyntax.Expression {
-	for range len(ev.files.decl.locals) + 1 {
-		t, ok := expr.(*hclsyntax.ScopeTraversalExpr)
-		if !ok || len(t.Traversal) != 2 {
-			return expr
-		}
-		switch name := stepName(t.Traversal); t.Traversal.RootName() {
-		case "local":
-			if local := ev.files.decl.locals[name]; local != nil {
-				expr = local.Expr
-				continue
-			}
-		case "var":
-			if v := ev.variables[name]; v.fallback != nil {
-				return v.fallback.Expr
-			}
-		}
-		return expr
-	}
-	return expr
 }

@@ -182,7 +182,12 @@ func stepName(t hcl.Traversal) string {
 	if len(t) < 2 {
 		return ""
 	}
-	switch step := t[1].(type) {
+	return nameOf(t[1])
+}
+
+// nameOf is the name that a step of a traversal takes, "" when it is none.
+func nameOf(step hcl.Traverser) string {
+	switch step := step.(type) {
 	case hcl.TraverseAttr:
 		return step.Name
 	case hcl.TraverseIndex:

@@ -24,6 +24,9 @@ type variable struct {
 	defaults  *typeexpr.Defaults
 	sensitive bool
 	fallback  *hclsyntax.Attribute
+	// given is the expression that the value was written as, nil when it came
+	// from the command line, the environment or a saved plan.
+	given hclsyntax.Expression
 	// broken variables have a faulty declaration; what refers to them is not
 	// reported again.
 	broken bool
@@ -209,6 +212,8 @@ func (ev *evaluator) variableValue(name string, v variable, outside map[string]g
 			fmt.Sprintf("Give one with -var %s=VALUE, with -var-file FILE, or with %s%s.", name, EnvironmentPrefix, name))
 		return cty.DynamicVal
 	}
+	v.given = g.expr
+	ev.variables[name] = v
 	value, ok := ev.convertVariable(name, v, g)
 	if !ok {
 		return cty.DynamicVal

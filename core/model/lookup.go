@@ -1,6 +1,9 @@
 package model
 
-import "github.com/pipectl/pipectl/core/addr"
+import (
+	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/diag"
+)
 
 // Source returns the source with the address, or nil.
 func (c *Config) Source(a addr.Address) *Source {
@@ -91,4 +94,44 @@ func (c *Config) OriginOf(a addr.Address) (Origin, bool) {
 		}
 	}
 	return Origin{}, false
+}
+
+// Locate places diagnostics of a step. What a source says while a step reads it
+// may be about an argument of the table, which the step's own block does not
+// have.
+func (c *Config) Locate(step addr.Address, list diag.List) diag.List {
+	own, _ := c.OriginOf(step)
+	table := c.tableOf(step)
+	if table == nil {
+		return own.Locate(step, list)
+	}
+	var out diag.List
+	for _, d := range list {
+		origin := own
+		if d.Subject == nil && len(d.Path) > 0 && !own.has(d.Path[:1]) && table.Origin.has(d.Path[:1]) {
+			origin = table.Origin
+		}
+		out = append(out, origin.Locate(step, diag.List{d})...)
+	}
+	return out
+}
+
+// tableOf is the table that a step reads or follows, nil for all else.
+func (c *Config) tableOf(step addr.Address) *Table {
+	if k := c.Check(step); k != nil {
+		step = k.Silver
+	}
+	if v := c.Silver(step); v != nil {
+		step = v.From
+	}
+	if s := c.Stream(step); s != nil {
+		return c.Table(s.Table)
+	}
+	return nil
+}
+
+// has reports whether a place is known for a path.
+func (o Origin) has(path diag.Path) bool {
+	_, ok := o.Attributes[path.String()]
+	return ok
 }

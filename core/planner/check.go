@@ -24,7 +24,7 @@ func (p *planning) planChecks(ctx context.Context) error {
 				if ctx.Err() != nil {
 					return ctx.Err()
 				}
-				fail(&step, c.Origin, err)
+				p.fail(&step, err)
 			}
 		}
 		p.out.Steps = append(p.out.Steps, step)

@@ -83,7 +83,7 @@ func (p *planning) meet(own, w model.Writer) (d diag.Diagnostic, bad bool) {
 			"The table of %s would lie inside that of %s: %q in %q", w.Words, own.Addr, w.Folder, own.Folder)
 	}
 	if step := p.out.Step(w.Addr); step != nil && !step.Accepted && !report {
-		fail(step, w.Origin, d.At(w.Path...).Err())
+		p.fail(step, d.At(w.Path...).Err())
 	}
 	return d, true
 }

@@ -24,7 +24,7 @@ func (p *planning) planSilvers(ctx context.Context) error {
 				if ctx.Err() != nil {
 					return ctx.Err()
 				}
-				fail(&step, v.Origin, err)
+				p.fail(&step, err)
 			}
 		}
 		if step.Diagnostics.HasErrors() {

@@ -78,8 +78,8 @@ func (p *planning) step(a addr.Address, origin model.Origin, sink addr.Address, 
 }
 
 // fail adds the diagnostics of err to a step, placed in the text.
-func fail(s *plan.Step, origin model.Origin, err error) {
-	s.Diagnostics = append(s.Diagnostics, origin.Locate(s.Address, diag.FromError(err))...)
+func (p *planning) fail(s *plan.Step, err error) {
+	s.Diagnostics = append(s.Diagnostics, p.Config.Locate(s.Address, diag.FromError(err))...)
 }
 
 // table plans one table of a step; it reports whether the table can be used.

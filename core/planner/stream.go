@@ -9,7 +9,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/model"
 	"github.com/pipectl/pipectl/core/plan"
 	"github.com/pipectl/pipectl/core/plugin"
@@ -31,7 +30,7 @@ func (p *planning) planStreams(ctx context.Context) error {
 				if ctx.Err() != nil {
 					return ctx.Err()
 				}
-				fail(&step, s.Origin, err)
+				p.fail(&step, err)
 			}
 		}
 		if step.Diagnostics.HasErrors() {
@@ -52,7 +51,7 @@ func (p *planning) stream(ctx context.Context, lake *Lake, s *model.Stream, tabl
 		return fmt.Errorf("source %s did not answer about %s", table.Source, table.Addr)
 	}
 	// Diagnostics of a table are relative to the table's body.
-	step.Diagnostics = append(step.Diagnostics, table.Origin.Locate(table.Addr, excluded(table, info.Diagnostics))...)
+	step.Diagnostics = append(step.Diagnostics, table.Origin.Locate(table.Addr, info.Diagnostics)...)
 	if step.Diagnostics.HasErrors() {
 		return nil
 	}
@@ -84,21 +83,6 @@ func (p *planning) stream(ctx context.Context, lake *Lake, s *model.Stream, tabl
 		p.classify(step.Changes)
 	}
 	return p.streamWork(ctx, lake, s, info, step)
-}
-
-// excluded places what is said of a column rule at exclude, where that is how
-// the column is left out: a source knows rules alone.
-func excluded(table *model.Table, list diag.List) diag.List {
-	if _, has := table.Origin.Attributes["exclude"]; !has {
-		return list
-	}
-	out := slices.Clone(list)
-	for i, d := range out {
-		if len(d.Path) == 2 && d.Path[0] == "columns" && slices.ContainsFunc(table.Columns, func(r model.ColumnRule) bool { return r.Drop && r.Name == d.Path[1] }) {
-			out[i] = d.At("exclude")
-		}
-	}
-	return out
 }
 
 func (p *planning) streamWork(ctx context.Context, lake *Lake, s *model.Stream, info plugin.TableInfo, step *plan.Step) error {

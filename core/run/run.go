@@ -329,11 +329,7 @@ func (x *execution) warn(r *StepResult) func(diag.Diagnostic) {
 
 // locate places diagnostics of a step in the text.
 func (x *execution) locate(a addr.Address, list diag.List) diag.List {
-	origin, ok := x.Config.OriginOf(a)
-	if !ok {
-		return list
-	}
-	return origin.Locate(a, list)
+	return x.Config.Locate(a, list)
 }
 
 func (x *execution) placed(a addr.Address, err error) error {

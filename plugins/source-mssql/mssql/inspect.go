@@ -194,15 +194,19 @@ func inspectChangeTable(ctx context.Context, c *conn, ci instance, cfg tableConf
 // inspectKey is the table's key in the spelling of its rows.
 func (s *session) inspectKey(instances []captured, r resolved, cfg tableConfig, sh shape) ([]string, diag.List) {
 	var list diag.List
-	key, path := cfg.key, "key"
+	key, declared := cfg.key, true
 	if len(key) == 0 {
-		key, path = r.reader().keys, cfg.path()
+		key, declared = r.reader().keys, false
 	}
 	var out []string
-	for _, k := range key {
+	for i, k := range key {
 		if col, ok := sh.find(k); ok {
 			out = append(out, col.name)
 			continue
+		}
+		path := diag.Path{cfg.path()}
+		if declared {
+			path = diag.Path{"key", i}
 		}
 		list = append(list, unusableKey(k, path, instances, cfg))
 	}
@@ -210,19 +214,19 @@ func (s *session) inspectKey(instances []captured, r resolved, cfg tableConfig, 
 }
 
 // unusableKey says why the rows have no such key column, and what to do.
-func unusableKey(k, path string, instances []captured, cfg tableConfig) diag.Diagnostic {
+func unusableKey(k string, path diag.Path, instances []captured, cfg tableConfig) diag.Diagnostic {
 	for _, ci := range instances {
 		col, ok := ci.find(k)
 		switch {
 		case ok && col.computed:
 			return diag.Errorf(diag.KindConfiguration, codeKey, "Name other columns with key.",
-				"The key column %s cannot be used: it is a computed column, which change data capture stores as NULL", k).At(path)
+				"The key column %s cannot be used: it is a computed column, which change data capture stores as NULL", k).At(path...)
 		case ok && findRule(cfg.rules, k) >= 0:
 			return diag.Errorf(diag.KindConfiguration, codeKey, "Do not leave it out: take it out of exclude, or its drop out of columns. Or name other columns with key.",
 				"The key column %s is left out: without it rows cannot be told apart", col.name).At("columns", cfg.rules[findRule(cfg.rules, k)].name)
 		}
 	}
-	d := unknownColumn(k, instances).At(path)
+	d := unknownColumn(k, instances).At(path...)
 	d.Code = codeKey
 	return d
 }

@@ -43,7 +43,7 @@ func tail(ctx context.Context, e *Environment, args []string) (int, error) {
 		return w.fail(diag.Errorf(diag.KindConfiguration, "tail.no_stream", "Name a stream or its table.", "%s is no stream", a.Name).Err()), nil
 	}
 	if err := w.tail(ctx, address, a); err != nil && !errors.Is(err, errEnough) {
-		return w.fail(s.Origin.Locate(address, diag.FromError(err)).Err()), nil
+		return w.fail(w.config.Locate(address, diag.FromError(err)).Err()), nil
 	}
 	return exit.Done, nil
 }
