@@ -36,6 +36,7 @@ const (
 	codeVarType          = "variable.type"
 	codeVarInvalid       = "variable.invalid"
 	codeVarDeclaration   = "variable.declaration"
+	codeVarPlanned       = "variable.planned"
 	codeValueSensitive   = "value.sensitive"
 	codeValueLiteral     = "value.literal_secret"
 	codeEnvUnset         = "env.unset"
@@ -63,7 +64,7 @@ func Codes() []string {
 		codeArgumentUnknown, codeArgumentMissing, codeArgumentType, codeArgumentValue, codeArgumentOld, codeArgumentTwice, codeRowAttribute,
 		codeRefUnknown, codeRefKind, codeRefDirection, codeRefInstance, codeRefQuoted, codeRefAttribute, codeRefEach, codeRefCycle,
 		codeExprInvalid, codeFuncUnknown, codeFuncFailed, codeForEach, codeForEachSensitive,
-		codeVarUndeclared, codeVarMissing, codeVarType, codeVarInvalid, codeVarDeclaration,
+		codeVarUndeclared, codeVarMissing, codeVarType, codeVarInvalid, codeVarDeclaration, codeVarPlanned,
 		codeValueSensitive, codeValueLiteral, codeEnvUnset,
 		codePluginUnknown, codePluginType, codePluginAmbiguous, codePluginSchema, codeVersion, codeNotBuilt,
 		codeTargetInvalid, codeTargetDuplicate, codeTargetNested, codeAppIDInvalid, codeAppIDDuplicate, codeSinkDiffers, codeLockInvalid,

@@ -27,7 +27,7 @@ var update = flag.Bool("update", false, "rewrite the expectations in testdata")
 var expectation = regexp.MustCompile(`[ \t]*# (?:ERROR|WARNING) .*$`)
 
 // directive matches the lines that say what a fixture is loaded with.
-var directive = regexp.MustCompile(`(?m)^# (env|var|varfile|offline|bundled|version|reserved)(?: (.*))?$`)
+var directive = regexp.MustCompile(`(?m)^# (env|var|varfile|planned|offline|bundled|version|reserved)(?: (.*))?$`)
 
 // fixtureOptions reads the directives of a fixture.
 func fixtureOptions(text []byte) (dsl.Options, dsl.Components) {
@@ -44,6 +44,12 @@ func fixtureOptions(text []byte) (dsl.Options, dsl.Components) {
 			opts.Vars = append(opts.Vars, value)
 		case "varfile":
 			opts.VarFiles = append(opts.VarFiles, value)
+		case "planned":
+			name, v, _ := strings.Cut(value, "=")
+			if opts.Values == nil {
+				opts.Values = map[string]cty.Value{}
+			}
+			opts.Values[name] = cty.StringVal(v)
 		case "offline":
 			opts.Offline = true
 		case "bundled":

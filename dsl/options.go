@@ -10,7 +10,11 @@ type Options struct {
 	// VarFiles are -var-file arguments; a later one wins over an earlier one
 	// and every one over the environment (PIPECTL_VAR_NAME).
 	VarFiles []string
-	// Values are variables that a saved plan holds; they win over all others.
+	// Values are the variables that a saved plan holds, nil when there is no
+	// plan. With a plan, those variables and the defaults of all others are what
+	// it was made with: the environment changes none of them, and another value
+	// from Vars or VarFiles is an error. Sensitive variables, which no plan
+	// holds, are given as ever.
 	Values map[string]cty.Value
 	// Environ looks up an environment variable, as os.LookupEnv does; nil
 	// means an empty environment.

@@ -54,7 +54,14 @@ func (ev *evaluator) evaluateVariables() {
 	ev.variables = variables
 	outside := ev.givenVariables(variables)
 	for _, name := range ev.files.decl.variableOrder {
-		values[name] = ev.variableValue(name, variables[name], outside)
+		v, fresh := variables[name], outside[name]
+		if ev.files.opts.Values != nil && !v.sensitive {
+			planned(outside, name, ev.files.opts.Values)
+		}
+		values[name] = ev.variableValue(name, v, outside)
+		if fresh.origin != "" && outside[name].origin != fresh.origin {
+			ev.comparePlanned(name, v, fresh, values[name])
+		}
 	}
 	ev.root.Variables["var"] = cty.ObjectVal(values)
 	for _, name := range ev.files.decl.variableOrder {
@@ -116,11 +123,42 @@ func (ev *evaluator) givenVariables(variables map[string]variable) map[string]gi
 		}
 	}
 	for _, name := range sortedKeys(opts.Values) {
-		if ev.variableDeclared(name, variables, "the saved plan", place{}) {
-			out[name] = given{value: opts.Values[name], origin: "the saved plan"}
-		}
+		ev.variableDeclared(name, variables, "the saved plan", place{})
 	}
 	return out
+}
+
+// planned sets a variable to what a saved plan was made with: the value that it
+// holds, else the default.
+func planned(outside map[string]given, name string, values map[string]cty.Value) {
+	delete(outside, name)
+	if value, ok := values[name]; ok {
+		outside[name] = given{value: value, origin: "the saved plan"}
+	}
+}
+
+// comparePlanned refuses another value than the one that a saved plan was made
+// with. The environment may hold what it wants: it is not of this command.
+func (ev *evaluator) comparePlanned(name string, v variable, fresh given, value cty.Value) {
+	if !value.IsKnown() || strings.HasPrefix(fresh.origin, EnvironmentPrefix) {
+		return
+	}
+	if fresh.isText {
+		var ok bool
+		if fresh.value, ok = ev.parseVariable(name, v, fresh); !ok {
+			return
+		}
+	}
+	converted, ok := ev.convertVariable(name, v, fresh)
+	if !ok || converted.RawEquals(value) {
+		return
+	}
+	at := fresh.at
+	if at.rng.Filename == "" {
+		at = v.block.at()
+	}
+	ev.report.error(at, codeVarPlanned, fmt.Sprintf("The plan was made with another value of variable %q than %s gives", name, fresh.origin),
+		"A saved plan is carried out with the values that it was made with. Leave this one out, or make a new plan with it. Sensitive variables, which no plan holds, are given again.")
 }
 
 func (ev *evaluator) variableDeclared(name string, variables map[string]variable, origin string, at place) bool {
