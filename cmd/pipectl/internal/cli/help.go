@@ -21,7 +21,7 @@ type Command struct {
 func Commands() []Command {
 	return []Command{
 		{"demo", "", "the quickstart against the built-in SQL Server simulator with a live workload", only(ParseDemo)},
-		{"validate", "[PATH]", "check a configuration; needs no environment and no server", plain("validate")},
+		{"validate", "[PATH]", "check the text of a configuration, without environment and server; plan shows the rest", plain("validate")},
 		{"fmt", "[PATH...]", "write files in the one form", only(ParseFormat)},
 		{"plan", "[PATH]", "show what would happen; changes nothing", only(ParsePlan)},
 		{"apply", "[PATH|PLANFILE]", "create and change tables, accept what is declared, then do the work", only(ParseApply)},
