@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclwrite"
@@ -108,85 +107,4 @@ func (w *workspace) save(a cli.Plan, p *plan.Plan) error {
 		saved.Variables[name] = strings.TrimSpace(string(hclwrite.TokensForValue(value).Bytes()))
 	}
 	return saved.Write(a.Out)
-}
-
-// resolveAll turns names of the command line into addresses.
-func (w *workspace) resolveAll(names []string) ([]addr.Address, error) {
-	var out []addr.Address
-	for _, name := range names {
-		a, err := w.resolve(name)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, a)
-	}
-	return out, nil
-}
-
-// resolve finds what a name means: an address, or the name of a declared
-// table. Where the two name different things it asks for the address.
-func (w *workspace) resolve(name string) (addr.Address, error) {
-	byTable := addr.Address{}
-	for _, s := range w.config.Streams {
-		if s.Target == name {
-			byTable = s.Addr
-		}
-	}
-	for _, v := range w.config.Silvers {
-		if v.Target == name {
-			byTable = v.Addr
-		}
-	}
-	a, err := addr.Parse(name)
-	declared := err == nil && w.declares(a)
-	switch {
-	case declared && !byTable.IsZero() && byTable != a:
-		return a, diag.Errorf(diag.KindConfiguration, "address.ambiguous", fmt.Sprintf("Name one of them: %s, or the address %s of the table.", a, byTable),
-			"%s is an address and also the name of the table of %s", name, byTable).Err()
-	case declared:
-		return a, nil
-	case !byTable.IsZero():
-		return byTable, nil
-	}
-	return a, diag.Errorf(diag.KindConfiguration, "address.unknown", "This configuration declares: "+strings.Join(w.addresses(), ", ")+".",
-		"Nothing is called %s", name).Err()
-}
-
-// declares reports whether an address, or the block of instances that it
-// names, is declared.
-func (w *workspace) declares(a addr.Address) bool {
-	if _, ok := w.config.OriginOf(a); ok {
-		return true
-	}
-	for _, text := range w.addresses() {
-		if b, err := addr.Parse(text); err == nil && b.Block() == a {
-			return true
-		}
-	}
-	return false
-}
-
-// addresses lists what commands can name.
-func (w *workspace) addresses() []string {
-	var out []string
-	c := w.config
-	for _, s := range c.Sources {
-		out = append(out, s.Addr.String())
-	}
-	for _, s := range c.Sinks {
-		out = append(out, s.Addr.String())
-	}
-	for _, t := range c.Tables {
-		out = append(out, t.Addr.String())
-	}
-	for _, s := range c.Streams {
-		out = append(out, s.Addr.String())
-	}
-	for _, v := range c.Silvers {
-		out = append(out, v.Addr.String())
-	}
-	for _, k := range c.Checks {
-		out = append(out, k.Addr.String())
-	}
-	return out
 }

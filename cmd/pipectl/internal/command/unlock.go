@@ -2,6 +2,8 @@ package command
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/pipectl/pipectl/cmd/pipectl/internal/cli"
 	"github.com/pipectl/pipectl/cmd/pipectl/internal/exit"
@@ -23,6 +25,7 @@ func unlock(ctx context.Context, e *Environment, args []string) (int, error) {
 	if err != nil {
 		return w.fail(err), nil
 	}
+	var held []string
 	for _, lake := range lakes {
 		locks, err := lake.State.Locks(ctx)
 		if err != nil {
@@ -30,6 +33,7 @@ func unlock(ctx context.Context, e *Environment, args []string) (int, error) {
 		}
 		for _, l := range locks {
 			if l.Name != a.Name {
+				held = append(held, l.Name)
 				continue
 			}
 			if !a.Force && l.Holder.Host == w.holder().Host && !processGone(l.Holder) {
@@ -43,5 +47,11 @@ func unlock(ctx context.Context, e *Environment, args []string) (int, error) {
 			return exit.Done, nil
 		}
 	}
-	return w.fail(diag.Errorf(diag.KindConfiguration, "unlock.none", "Locks are named after app ids and tables.", "Nothing holds a lock of %s", a.Name).Err()), nil
+	detail := "No lock is held. They are named after app ids and tables."
+	if len(held) > 0 {
+		slices.Sort(held)
+		held = slices.Compact(held) // lakes may share one state
+		detail = strings.TrimSpace("Held are the locks of " + diag.Listed(held) + ". " + diag.DidYouMean(a.Name, "", held))
+	}
+	return w.fail(diag.Errorf(diag.KindConfiguration, "unlock.none", detail, "Nothing holds a lock of %s", a.Name).Err()), nil
 }

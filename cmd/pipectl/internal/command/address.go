@@ -1,0 +1,130 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/diag"
+)
+
+// resolveAll turns names of the command line into addresses.
+func (w *workspace) resolveAll(names []string) ([]addr.Address, error) {
+	var out []addr.Address
+	for _, name := range names {
+		a, err := w.resolve(name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+// resolve finds what a name means: an address, or the name of a declared
+// table. Where the two name different things it asks for the address.
+func (w *workspace) resolve(name string) (addr.Address, error) {
+	byTable := addr.Address{}
+	for _, s := range w.config.Streams {
+		if s.Target == name {
+			byTable = s.Addr
+		}
+	}
+	for _, v := range w.config.Silvers {
+		if v.Target == name {
+			byTable = v.Addr
+		}
+	}
+	a, err := addr.Parse(name)
+	declared := err == nil && w.declares(a)
+	switch {
+	case declared && !byTable.IsZero() && byTable != a:
+		return a, diag.Errorf(diag.KindConfiguration, "address.ambiguous", fmt.Sprintf("Name one of them: %s, or the address %s of the table.", a, byTable),
+			"%s is an address and also the name of the table of %s", name, byTable).Err()
+	case declared:
+		return a, nil
+	case !byTable.IsZero():
+		return byTable, nil
+	}
+	return a, diag.Errorf(diag.KindConfiguration, "address.unknown", likeIt(name, w.addresses(), w.tables()), "Nothing is called %s", name).Err()
+}
+
+// likeIt says for a name that nothing has what there is, and what is like it.
+func likeIt(name string, addresses, tables []string) string {
+	sentences := func(parts ...string) string { return strings.TrimSpace(strings.Join(parts, " ")) }
+	head, rest, _ := strings.Cut(name, ".")
+	for _, candidates := range [][]string{addresses, tables} {
+		// Names of one kind, or of tables in one place, are told apart by what follows.
+		var same, ends []string
+		for _, c := range candidates {
+			if h, end, _ := strings.Cut(c, "."); h == head {
+				same, ends = append(same, c), append(ends, end)
+			}
+		}
+		if len(same) > 0 {
+			return sentences("This configuration declares: "+diag.Listed(same)+".", diag.DidYouMean(rest, head+".", ends))
+		}
+	}
+	declared := "This configuration declares: " + diag.Listed(addresses) + "."
+	var named []string
+	for _, text := range addresses {
+		if a, err := addr.Parse(text); err == nil && a.Name == name {
+			named = append(named, text)
+		}
+	}
+	if len(named) > 0 {
+		return "Say which one: " + diag.Listed(named) + "."
+	}
+	return sentences(declared, diag.DidYouMean(name, "", append(addresses, tables...)))
+}
+
+// tables lists the names of the tables that are declared.
+func (w *workspace) tables() []string {
+	var out []string
+	for _, s := range w.config.Streams {
+		out = append(out, s.Target)
+	}
+	for _, v := range w.config.Silvers {
+		out = append(out, v.Target)
+	}
+	return out
+}
+
+// declares reports whether an address, or the block of instances that it
+// names, is declared.
+func (w *workspace) declares(a addr.Address) bool {
+	if _, ok := w.config.OriginOf(a); ok {
+		return true
+	}
+	for _, text := range w.addresses() {
+		if b, err := addr.Parse(text); err == nil && b.Block() == a {
+			return true
+		}
+	}
+	return false
+}
+
+// addresses lists what commands can name.
+func (w *workspace) addresses() []string {
+	var out []string
+	c := w.config
+	for _, s := range c.Sources {
+		out = append(out, s.Addr.String())
+	}
+	for _, s := range c.Sinks {
+		out = append(out, s.Addr.String())
+	}
+	for _, t := range c.Tables {
+		out = append(out, t.Addr.String())
+	}
+	for _, s := range c.Streams {
+		out = append(out, s.Addr.String())
+	}
+	for _, v := range c.Silvers {
+		out = append(out, v.Addr.String())
+	}
+	for _, k := range c.Checks {
+		out = append(out, k.Addr.String())
+	}
+	return out
+}
