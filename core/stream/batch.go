@@ -52,7 +52,7 @@ func (s *stream) carry(ctx context.Context, n int64, offset state.Offset) (ledge
 		}
 	}
 	for _, e := range plan.Events {
-		s.Warn(diag.Warningf("stream."+e.Name, e.Detail, "%s: %s at %s", s.Info.Object, strings.ReplaceAll(e.Name, "_", " "), e.Position.Text))
+		s.Warn(diag.Warningf("stream."+e.Name, eventWords(e), "%s: %s at %s", s.Info.Object, strings.ReplaceAll(e.Name, "_", " "), e.Position.Text))
 	}
 	for _, w := range plan.Warnings {
 		s.Warn(diag.Warningf("stream.source", "", "%s: %s", s.Info.Object, w))
