@@ -148,9 +148,11 @@ type Removed struct {
 	Sink    addr.Address
 }
 
-// Changed reports whether apply would create, change or rebuild something, or
-// a decision is pending: what -detailed-exitcode answers 2 to. Data that waits
-// to be read is no change.
+// Changed reports whether apply has something to do that a run would not: what
+// -detailed-exitcode answers 2 to. That is a table to create, change or read
+// whole, a step that is not accepted yet or an accepted one that is declared no
+// more, or a decision that may be pending. Data that waits to be read is no
+// change.
 func (p *Plan) Changed() bool {
 	for _, t := range p.Tables {
 		if t.Action != plugin.TableNone {

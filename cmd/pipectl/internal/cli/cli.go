@@ -232,7 +232,7 @@ func ParsePlan(args []string) (Plan, error) {
 	s.common(&p.Common)
 	s.selection(&p.Selection)
 	s.StringVar(&p.Out, "out", "", "save the plan to a `FILE`, for apply")
-	s.BoolVar(&p.DetailedExitCode, "detailed-exitcode", false, "exit 2 when a table would be created, changed or rebuilt, or a decision is pending")
+	s.BoolVar(&p.DetailedExitCode, "detailed-exitcode", false, "exit 2 when apply has more to do than a run: a table to create, change or read whole, something that is not accepted yet or is declared no more; or when a decision may be pending")
 	rest, err := s.parse(args)
 	if err != nil {
 		return p, err

@@ -16,8 +16,9 @@ const (
 	Done = 0
 	// Failed: something went wrong that has no code of its own.
 	Failed = 1
-	// Pending: a plan with -detailed-exitcode would create, change or rebuild a
-	// table, or a decision is pending.
+	// Pending: a plan with -detailed-exitcode has something for apply: a table to
+	// create, change or read whole, a step that is not accepted or is declared no
+	// more, or a decision that may be pending.
 	Pending = 2
 	// Configuration: the configuration or the command line is invalid.
 	Configuration = 3
