@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pipectl/pipectl/core/addr"
@@ -24,29 +25,41 @@ func (w *workspace) resolveAll(names []string) ([]addr.Address, error) {
 // resolve finds what a name means: an address, or the name of a declared
 // table. Where the two name different things it asks for the address.
 func (w *workspace) resolve(name string) (addr.Address, error) {
-	byTable := addr.Address{}
+	var byTable []addr.Address
 	for _, s := range w.config.Streams {
 		if s.Target == name {
-			byTable = s.Addr
+			byTable = append(byTable, s.Addr)
 		}
 	}
 	for _, v := range w.config.Silvers {
 		if v.Target == name {
-			byTable = v.Addr
+			byTable = append(byTable, v.Addr)
 		}
 	}
 	a, err := addr.Parse(name)
 	declared := err == nil && w.declares(a)
 	switch {
-	case declared && !byTable.IsZero() && byTable != a:
-		return a, diag.Errorf(diag.KindConfiguration, "address.ambiguous", fmt.Sprintf("Name one of them: %s, or the address %s of the table.", a, byTable),
-			"%s is an address and also the name of the table of %s", name, byTable).Err()
+	case declared && len(byTable) > 0 && !slices.Equal(byTable, []addr.Address{a}):
+		return a, diag.Errorf(diag.KindConfiguration, "address.ambiguous", fmt.Sprintf("Name one of them: %s, or the address of the table: %s.", a, listed(byTable)),
+			"%s is an address and also the name of the table of %s", name, listed(byTable)).Err()
 	case declared:
 		return a, nil
-	case !byTable.IsZero():
-		return byTable, nil
+	case len(byTable) == 1:
+		return byTable[0], nil
+	case len(byTable) > 1:
+		// Sinks of one configuration may each have a table of this name.
+		return a, diag.Errorf(diag.KindConfiguration, "address.ambiguous", fmt.Sprintf("Name the one that is meant by its address: %s.", listed(byTable)),
+			"%d tables are called %s, one in each of several sinks", len(byTable), name).Err()
 	}
 	return a, diag.Errorf(diag.KindConfiguration, "address.unknown", likeIt(name, w.addresses(), w.tables()), "Nothing is called %s", name).Err()
+}
+
+func listed(addresses []addr.Address) string {
+	texts := make([]string, len(addresses))
+	for i, a := range addresses {
+		texts[i] = a.String()
+	}
+	return diag.Listed(texts)
 }
 
 // likeIt says for a name that nothing has what there is, and what is like it.

@@ -13,20 +13,34 @@ import (
 // do not have it, so that it is told before a table is made. Of a check its
 // capabilities are those that it needs of its source.
 func (w *workspace) capabilities(ctx context.Context) diag.List {
+	return capabilities(w.config, func(pluginName string, role plugin.Role, typ string) plugin.Capabilities {
+		return w.can(ctx, pluginName, role, typ)
+	})
+}
+
+// offers tells what a component of a plugin says of itself.
+type offers func(pluginName string, role plugin.Role, typ string) plugin.Capabilities
+
+func capabilities(config *model.Config, can offers) diag.List {
 	var list diag.List
-	for _, s := range w.config.Streams {
-		source := w.config.Source(w.config.Table(s.Table).Source)
-		if s.Bootstrap != model.BootstrapNone && !w.can(ctx, source.Plugin, plugin.RoleSource, source.Type).Snapshot {
+	for _, s := range config.Streams {
+		source := config.Source(config.Table(s.Table).Source)
+		if s.Bootstrap != model.BootstrapNone && !can(source.Plugin, plugin.RoleSource, source.Type).Snapshot {
 			list = append(list, s.Origin.Locate(s.Addr, diag.List{diag.Errorf(diag.KindConfiguration, "plugin.capability",
 				`Leave bootstrap out, or write bootstrap = "none": the stream then begins with the oldest change that the source has.`,
 				"The source %q takes no snapshots", source.Type).At("bootstrap")})...)
 		}
 	}
-	for i := range w.config.Checks {
-		list = append(list, w.checkable(ctx, &w.config.Checks[i])...)
+	for i := range config.Checks {
+		list = append(list, checkable(config, &config.Checks[i], can)...)
 	}
-	for _, s := range w.config.Sinks {
-		if w.config.StatePath == "" && !w.can(ctx, s.Plugin, plugin.RoleSink, s.Type).Objects {
+	for _, s := range config.Sinks {
+		if !can(s.Plugin, plugin.RoleSink, s.Type).Merge {
+			list = append(list, s.Origin.Locate(s.Addr, diag.List{diag.Errorf(diag.KindConfiguration, "plugin.capability",
+				"Use a sink plugin that can: verdicts and silver are kept by merging rows.",
+				"The sink %q does not merge rows into its tables", s.Type)})...)
+		}
+		if config.StatePath == "" && !can(s.Plugin, plugin.RoleSink, s.Type).Objects {
 			list = append(list, s.Origin.Locate(s.Addr, diag.List{diag.Errorf(diag.KindConfiguration, "plugin.capability",
 				`Keep the state in a local directory: state { path = "./state" } in the pipectl block.`,
 				"The sink %q keeps no state", s.Type)})...)
@@ -36,10 +50,10 @@ func (w *workspace) capabilities(ctx context.Context) diag.List {
 }
 
 // checkable finds what a check needs of its source and the source does not have.
-func (w *workspace) checkable(ctx context.Context, c *model.Check) diag.List {
-	stream := w.config.Stream(w.config.Silver(c.Silver).From)
-	source := w.config.Source(w.config.Table(stream.Table).Source)
-	needs, has := w.can(ctx, c.Plugin, plugin.RoleCheck, c.Type), w.can(ctx, source.Plugin, plugin.RoleSource, source.Type)
+func checkable(config *model.Config, c *model.Check, can offers) diag.List {
+	stream := config.Stream(config.Silver(c.Silver).From)
+	source := config.Source(config.Table(stream.Table).Source)
+	needs, has := can(c.Plugin, plugin.RoleCheck, c.Type), can(source.Plugin, plugin.RoleSource, source.Type)
 	var lacks []string
 	if needs.Aggregate && !has.Aggregate {
 		lacks = append(lacks, "counts no rows (aggregate)")

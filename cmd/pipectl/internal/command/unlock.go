@@ -25,27 +25,35 @@ func unlock(ctx context.Context, e *Environment, args []string) (int, error) {
 	if err != nil {
 		return w.fail(err), nil
 	}
+	// Each lake has locks of its own, and one run may have taken the same name
+	// in several: all are looked at before one is released.
 	var held []string
-	for _, lake := range lakes {
-		locks, err := lake.State.Locks(ctx)
-		if err != nil {
-			return w.fail(err), nil
-		}
-		for _, l := range locks {
-			if l.Name != a.Name {
-				held = append(held, l.Name)
-				continue
-			}
-			if !a.Force && l.Holder.Host == w.holder().Host && !processGone(l.Holder) {
-				return w.fail(diag.Errorf(diag.KindUnavailable, "unlock.alive", "Stop that process first. If it is another program that got its number, give -force.",
-					"%s is locked by run %s, and its process %d is alive on this machine", a.Name, l.Holder.Run, l.Holder.PID).Err()), nil
-			}
-			if err := lake.State.Unlock(ctx, a.Name); err != nil {
+	released := false
+	for _, release := range []bool{false, true} {
+		for _, lake := range lakes {
+			locks, err := lake.State.Locks(ctx)
+			if err != nil {
 				return w.fail(err), nil
 			}
-			e.Streams.Printf("Released the lock of %s that run %s (process %d on %s) had taken.\n", a.Name, l.Holder.Run, l.Holder.PID, l.Holder.Host)
-			return exit.Done, nil
+			for _, l := range locks {
+				switch {
+				case l.Name != a.Name:
+					held = append(held, l.Name)
+				case !release && !a.Force && l.Holder.Host == w.holder().Host && !processGone(l.Holder):
+					return w.fail(diag.Errorf(diag.KindUnavailable, "unlock.alive", "Stop that process first. If it is another program that got its number, give -force.",
+						"%s is locked by run %s, and its process %d is alive on this machine", a.Name, l.Holder.Run, l.Holder.PID).Err()), nil
+				case release:
+					if err := lake.State.Unlock(ctx, a.Name); err != nil {
+						return w.fail(err), nil
+					}
+					released = true
+					e.Streams.Printf("Released the lock of %s that run %s (process %d on %s) had taken.\n", a.Name, l.Holder.Run, l.Holder.PID, l.Holder.Host)
+				}
+			}
 		}
+	}
+	if released {
+		return exit.Done, nil
 	}
 	detail := "No lock is held. They are named after app ids and tables."
 	if len(held) > 0 {
