@@ -107,7 +107,7 @@ func (p *planning) checkWriters(ctx context.Context, lake *Lake, s *model.Stream
 		return nil
 	}
 	return diag.Errorf(diag.KindConfiguration, "stream.other_app_id",
-		"Its changes would be there twice. Give the stream the old app_id, with its state; or load the table anew: give the stream, and what follows it, another target.",
+		"Its changes would be there twice. Give the stream the old app_id, with its state. "+plugin.LoadAnew,
 		"Table %s holds rows that were written under the app_id %s, and this stream has %q", s.Target, strings.Join(others, ", "), s.AppID).At("app_id").Err()
 }
 
@@ -173,7 +173,7 @@ func (p *planning) checkLoss(ctx context.Context, s *model.Stream, info plugin.T
 		return nil
 	}
 	return diag.Errorf(diag.KindDataLoss, "stream.data_loss",
-		"The source has purged them, so nothing is read: the tables would lack them without a word. To load the table anew, give the stream, and what follows it, another target and app_id; doing that by itself (on_data_loss) is not built yet.",
+		"The source has purged them, so nothing is read: the tables would lack them without a word. "+plugin.LoadAnew+" Doing that by itself (on_data_loss) is not built yet.",
 		"Changes that %s needs next are gone: %s", s.Addr, between).Err()
 }
 

@@ -29,10 +29,9 @@ const (
 
 // What to do about them.
 const (
-	anotherTarget    = "To load the table anew, give the stream, and what follows it, another target"
-	returnsOtherwise = "Silver would hold NULL there, and nothing would tell. Leave the column out as before. " + anotherTarget + "."
+	returnsOtherwise = "Silver would hold NULL there, and nothing would tell. Leave the column out as before. " + plugin.LoadAnew
 	retypedOtherwise = " Another way is to leave the type as the table has it."
-	addedDetail      = "That is what the source has, too, unless it filled the column for rows that it had (by a default, or before capture knew it): there silver differs, and a check names the rows. " + anotherTarget + "."
+	addedDetail      = "That is what the source has, too, unless it filled the column for rows that it had (by a default, or before capture knew it): there silver differs, and a check names the rows. " + plugin.LoadAnew
 	goneDetail       = "It stays in the table: rows that are read from now on have NULL there, and so has silver once they change. `pipectl apply` takes note of it."
 )
 
@@ -258,7 +257,7 @@ func retyped(step *plan.Step, have plugin.TableState, target string, err error) 
 		what = "columns"
 	}
 	list := diag.FromError(err)
-	detail := anotherTarget + ": those tables are then built with the new type." + retypedOtherwise
+	detail := plugin.LoadAnew + " Those tables are then built with the new type." + retypedOtherwise
 	if list[0].Detail != "" {
 		detail = list[0].Detail + retypedOtherwise
 	}

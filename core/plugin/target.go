@@ -2,6 +2,12 @@ package plugin
 
 import "github.com/pipectl/pipectl/core/diag"
 
+// LoadAnew is the way out of a bronze table that cannot be gone on with, in the
+// words of every message about one. Both are needed: under its old app_id a
+// stream goes on in its old table, and under another one in the old table it
+// would write changes twice.
+const LoadAnew = "To load the table anew, give the stream, and what follows it, another target, and the stream another app_id where it has one."
+
 // Lost compares a target with the position that was stored of it: an error of
 // kind stale when the target is gone, or at an older version than the one by
 // which its changes were applied. A position without a version, as older

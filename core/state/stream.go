@@ -69,9 +69,9 @@ func (s *Stream) Check(ctx context.Context, id Identity) error {
 		return err
 	}
 	for _, part := range []struct{ what, stored, now, hint string }{
-		{"source", stored.Source, id.Source, "Its positions mean nothing in another database, so nothing was read. Check first that the source's address is the right one. If it really is another database now, give the stream another target and app_id, so that it starts anew."},
-		{"table", stored.Table, id.Table, "The table was dropped and created again, or another one is meant. To start anew give the stream another target and app_id."},
-		{"target", stored.Target, id.Target, "A stream's rows stay in one table. To write another one give the stream a new app_id."},
+		{"source", stored.Source, id.Source, "Its positions mean nothing in another database, so nothing was read. Check first that the source's address is the right one; it may really be another database now. " + plugin.LoadAnew},
+		{"table", stored.Table, id.Table, "The table was dropped and created again, or another one is meant. " + plugin.LoadAnew},
+		{"target", stored.Target, id.Target, "The rows of an app_id stay in one table. " + plugin.LoadAnew},
 	} {
 		if part.stored != part.now {
 			return diag.Errorf(diag.KindConfiguration, "stream."+part.what, part.hint,

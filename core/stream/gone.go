@@ -8,6 +8,6 @@ import (
 // TableGone is the diagnostic of a bronze table that does not exist, while the
 // log of its stream knows of batches, the last of which ended at a position.
 func TableGone(target string, end plugin.Position) error {
-	return diag.Errorf(diag.KindStale, "stream.table_gone", "Restore the table. To load it anew, give the stream another target and app_id.",
+	return diag.Errorf(diag.KindStale, "stream.table_gone", "Restore the table. "+plugin.LoadAnew,
 		"Table %s does not exist, but the stream has written to it up to %s", target, end.Text).Err()
 }

@@ -28,7 +28,7 @@ type Reach struct {
 // batches which facts record.
 const CodeRowsLost = "stream.rows_lost"
 
-const newID = "Restore the stream's state. To load the table anew, give the stream, and what follows it, another target and a new app_id; with the app_id alone the table would hold changes twice."
+const newID = "Restore the stream's state. " + plugin.LoadAnew + " With the app_id alone the table would hold changes twice."
 
 // CheckpointLost is the diagnostic of a table that holds batches of an app id
 // which the state knows nothing of.
@@ -62,7 +62,7 @@ func (r Reach) Check(ctx context.Context, l *ledger.Ledger) error {
 	if err != nil || !lost {
 		return err
 	}
-	return diag.Errorf(diag.KindStale, CodeRowsLost, "Was it dropped, replaced or put back to an older version? Restore it. To load the table anew, give the stream, and what follows it, another target and app_id.",
+	return diag.Errorf(diag.KindStale, CodeRowsLost, "Was it dropped, replaced or put back to an older version? Restore it. "+plugin.LoadAnew,
 		"Table %s lacks rows that were written: the facts record rows in batches of %q after number %d, the table does not", r.Bronze, r.SinkID, r.BronzeTxn).Err()
 }
 

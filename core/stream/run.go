@@ -120,7 +120,7 @@ func (s *stream) lookAtTables(ctx context.Context) error {
 	}
 	bronze, facts := states[0], states[1]
 	if !bronze.Exists {
-		return diag.Errorf(diag.KindStale, "stream.no_target", "apply creates it. If it was there before, its rows are gone: restore it, or give the stream a new app_id to start anew.",
+		return diag.Errorf(diag.KindStale, "stream.no_target", "apply creates it. If it was there before, its rows are gone: restore it. "+plugin.LoadAnew,
 			"Table %s does not exist", s.Bronze.Name).Err()
 	}
 	s.bronze = bronze

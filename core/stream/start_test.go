@@ -23,7 +23,7 @@ func TestALostCheckpointIsAnErrorAndNothingIsWritten(t *testing.T) {
 	before := w.lines(bronze)
 	w.forget(t, "/streams/")
 	err := w.mustFail(t, diag.KindConfiguration, "stream.checkpoint_lost")
-	if !strings.Contains(err.Error(), "new app_id") || !slices.Equal(w.lines(bronze), before) || len(w.factsOf("")) != 1 {
+	if !strings.Contains(err.Error(), "another app_id") || !slices.Equal(w.lines(bronze), before) || len(w.factsOf("")) != 1 {
 		t.Errorf("%v, bronze %v", err, w.lines(bronze))
 	}
 	w.mustRun(t, appID("orders-v2")) // the way out

@@ -34,7 +34,7 @@ func TestPurgedChangesAreAnErrorAtPlanning(t *testing.T) {
 	from := start(t, s, tab, "earliest")
 	to := latest(t, s, tab, from)
 	cleanup(t, db, "dbo_orders", ids[2])
-	d := wantDiag(t, planError(s, tab, from, to), diag.KindDataLoss, codeDataLoss, "purged", "dbo_orders", ids[2].String(), "another target and app_id")
+	d := wantDiag(t, planError(s, tab, from, to), diag.KindDataLoss, codeDataLoss, "purged", "dbo_orders", ids[2].String(), "another target, and the stream another app_id")
 	if d.Data["capture_instance"] != "dbo_orders" || d.Data["min_lsn"] != ids[2].String() {
 		t.Errorf("data %v", d.Data)
 	}

@@ -316,7 +316,7 @@ func lost(instance string, from, m lsn.LSN, gone []string) error {
 	if len(gone) > 0 {
 		cause += " They may also have been in " + strings.Join(gone, ", ") + ", which was disabled before this stream had read past the newer one's start; the two cannot be told apart."
 	}
-	d := diag.Errorf(diag.KindDataLoss, codeDataLoss, cause+" To load the table anew, give the stream another target and app_id; doing that by itself (on_data_loss) is not built yet.",
+	d := diag.Errorf(diag.KindDataLoss, codeDataLoss, cause+" "+plugin.LoadAnew+" Doing that by itself (on_data_loss) is not built yet.",
 		"Changes from %s on are needed next and no longer kept", from)
 	d.Data = map[string]string{"capture_instance": instance, "from": from.String(), "min_lsn": m.String()}
 	return d.Err()

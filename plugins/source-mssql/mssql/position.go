@@ -260,7 +260,7 @@ func responsible(instances []instance, from lsn.LSN) instance {
 
 func rewound(p plugin.Position, how string) error {
 	d := diag.Errorf(diag.KindRewound, codeRewound,
-		"This happens when another server answers, which is to be checked first, or when a database is restored. "+how+" Nothing was read. Bronze holds changes of the time line that was lost; to load the table anew, give the stream, and what follows it, another target and app_id.",
+		"This happens when another server answers, which is to be checked first, or when a database is restored. "+how+" Nothing was read. Bronze holds changes of the time line that was lost. "+plugin.LoadAnew,
 		"The source no longer has the commit %s that was read", p.Text)
 	d.Data = map[string]string{"lsn": p.Text}
 	return d.Err()
