@@ -55,7 +55,7 @@ func TestChangesOfAPlan(t *testing.T) {
 	}
 	other := added
 	other.Code, other.Text = "stream.column_returns", "left out before"
-	if list := saved.Differences(with(other)); len(list) != 1 || !strings.Contains(list[0].Summary, "change of bronze.orders note is not what it was") {
+	if list := saved.Differences(with(other)); len(list) != 1 || !strings.Contains(list[0].Summary, "change of bronze.orders note by stream.orders is not what it was") {
 		t.Errorf("another change: %v", list)
 	}
 	if list := saved.Differences(somePlan()); len(list) != 1 || !strings.Contains(list[0].Summary, "no part of it any more") {

@@ -10,6 +10,10 @@ import (
 	"github.com/pipectl/pipectl/core/diag"
 )
 
+// savedVersion is the version of the file. Up to 1 a condition did not say which
+// sink its table is of.
+const savedVersion = 2
+
 // Saved is a plan in a file: the text it was made from, so that secrets are
 // read anew, and the conditions under which it may be carried out. Versions
 // and positions are for display only: scheduled runs move them.
@@ -54,13 +58,14 @@ func (p *Plan) Conditions() []Condition {
 		out = append(out, Condition{"plugin " + g.Name, fmt.Sprintf("%s %s %s", g.Source, g.Version, g.Digest)})
 	}
 	for _, t := range p.Tables {
-		out = append(out, Condition{"table " + t.Ref.Name, fmt.Sprintf("id %q, %s %v", t.ID, t.Action, t.Changes)})
+		// A name is one table's in its sink only.
+		out = append(out, Condition{fmt.Sprintf("table %s of %s", t.Ref.Name, t.Sink), fmt.Sprintf("id %q, %s %v", t.ID, t.Action, t.Changes)})
 	}
 	for _, s := range p.Steps {
 		out = append(out, Condition{"step " + s.Address.String(), fmt.Sprintf("%s because %s, declared as %s", s.Kind, s.Reason, s.Digest)})
 		for _, c := range s.Changes {
 			// Not its class: a run that comes or goes makes a restart of what is in place.
-			out = append(out, Condition{strings.TrimSpace(fmt.Sprintf("change of %s %s", c.Table, c.Column)), fmt.Sprintf("%s (%s)", c.Text, c.Code)})
+			out = append(out, Condition{fmt.Sprintf("change of %s by %s", strings.TrimSpace(c.Table+" "+c.Column), s.Address), fmt.Sprintf("%s (%s)", c.Text, c.Code)})
 		}
 		if s.Source != (Identity{}) {
 			out = append(out, Condition{"source of " + s.Address.String(), fmt.Sprintf("database %s, table %s, columns %s", s.Source.Database, s.Source.Table, s.Source.Schema)})
@@ -102,7 +107,7 @@ func (s Saved) Differences(fresh *Plan) diag.List {
 
 // Write saves a plan; only its owner can read the file.
 func (s Saved) Write(path string) error {
-	s.FormatVersion = FormatVersion
+	s.FormatVersion = savedVersion
 	data, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		return fmt.Errorf("writing the plan: %w", err)
@@ -123,9 +128,9 @@ func ReadSaved(path string) (Saved, error) {
 	if err := json.Unmarshal(data, &s); err != nil {
 		return s, diag.Errorf(diag.KindConfiguration, "plan.file", "Give a file that `pipectl plan -out FILE` wrote, or a configuration.", "%s is no saved plan: %v", path, err).Err()
 	}
-	if s.FormatVersion != FormatVersion {
-		return s, diag.Errorf(diag.KindUnavailable, "plan.format", "Use the version of pipectl that wrote it, or make a new plan.",
-			"The plan %s has format %d; this program reads %d", path, s.FormatVersion, FormatVersion).Err()
+	if s.FormatVersion != savedVersion {
+		return s, diag.Errorf(diag.KindUnavailable, "plan.format", "Use the version of pipectl that wrote it, or make a new plan: `pipectl plan -out FILE`.",
+			"The plan %s has format %d; this program reads %d", path, s.FormatVersion, savedVersion).Err()
 	}
 	return s, nil
 }

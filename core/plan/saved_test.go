@@ -1,6 +1,8 @@
 package plan_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,10 +13,10 @@ import (
 )
 
 func somePlan() *plan.Plan {
-	stream := addr.New(addr.Stream, "orders")
+	stream, lake := addr.New(addr.Stream, "orders"), addr.New(addr.Sink, "lake")
 	return &plan.Plan{
 		Plugins: []plan.Plugin{{Name: "own", Source: "./own", Version: "1.0", Digest: "ab"}},
-		Tables:  []plan.Table{{Owner: stream, Ref: plugin.TableRef{Name: "bronze.orders"}, Action: plugin.TableCreate, Version: -1}},
+		Tables:  []plan.Table{{Owner: stream, Sink: lake, Ref: plugin.TableRef{Name: "bronze.orders"}, Action: plugin.TableCreate, Version: -1}},
 		Steps: []plan.Step{{
 			Address: stream, Kind: plan.FullSnapshot, Reason: "it has no position yet", Digest: "d1:1", Detail: []string{"about 5 rows"},
 			Source: plan.Identity{Database: "shop:1", Table: "7", Schema: "id int32"},
@@ -36,14 +38,14 @@ func TestASavedPlanIsStale(t *testing.T) {
 		{"more data waits", func(p *plan.Plan) { p.Steps[0].Pending, p.Steps[0].Detail = true, []string{"about 9 rows"} }, ""},
 		{"the state accepts it meanwhile", func(p *plan.Plan) { p.Steps[0].Accepted = true }, ""},
 		{"another file of a plugin", func(p *plan.Plan) { p.Plugins[0].Digest = "cd" }, "the plugin own is not what it was"},
-		{"another table of that name", func(p *plan.Plan) { p.Tables[0].ID = "x" }, "the table bronze.orders is not what it was"},
-		{"another action", func(p *plan.Plan) { p.Tables[0].Action = plugin.TableAlter }, "the table bronze.orders is not what it was"},
+		{"another table of that name", func(p *plan.Plan) { p.Tables[0].ID = "x" }, "the table bronze.orders of sink.lake is not what it was"},
+		{"another action", func(p *plan.Plan) { p.Tables[0].Action = plugin.TableAlter }, "the table bronze.orders of sink.lake is not what it was"},
 		{"another kind of work", func(p *plan.Plan) { p.Steps[0].Kind = plan.Changes }, "the step stream.orders is not what it was"},
 		{"another reason", func(p *plan.Plan) { p.Steps[0].Reason = "its state was lost" }, "the step stream.orders is not what it was"},
 		{"another declaration", func(p *plan.Plan) { p.Steps[0].Digest = "d1:2" }, "the step stream.orders is not what it was"},
 		{"a column more at the source", func(p *plan.Plan) { p.Steps[0].Source.Schema += ", note utf8" }, "the source of stream.orders is not what it was"},
 		{"another database", func(p *plan.Plan) { p.Steps[0].Source.Database = "shop:2" }, "the source of stream.orders is not what it was"},
-		{"a table less", func(p *plan.Plan) { p.Tables = nil }, "the table bronze.orders is no part of it any more"},
+		{"a table less", func(p *plan.Plan) { p.Tables = nil }, "the table bronze.orders of sink.lake is no part of it any more"},
 		{"a plugin more", func(p *plan.Plan) { p.Plugins = append(p.Plugins, plan.Plugin{Name: "new"}) }, "the plugin new is new in it"},
 	} {
 		saved := plan.Saved{Conditions: somePlan().Conditions()}
@@ -55,6 +57,54 @@ func TestASavedPlanIsStale(t *testing.T) {
 			t.Errorf("%s: %v", c.name, list)
 		case c.want != "" && (len(list) != 1 || !strings.Contains(list[0].Summary, c.want) || list[0].Kind != diag.KindStale):
 			t.Errorf("%s: %v, not one message with %q", c.name, list, c.want)
+		}
+	}
+}
+
+// A name is one table's in its sink only: tables of one name in two sinks, and
+// changes of their columns, are compared each with itself.
+func TestTablesOfOneNameInTwoSinksAreTwo(t *testing.T) {
+	t.Parallel()
+	two := func() *plan.Plan {
+		p := &plan.Plan{}
+		for _, name := range []string{"a", "b"} {
+			stream := addr.New(addr.Stream, name)
+			p.Tables = append(p.Tables, plan.Table{Owner: stream, Sink: addr.New(addr.Sink, name), Ref: plugin.TableRef{Name: "bronze.x"}, ID: "id of " + name})
+			p.Steps = append(p.Steps, plan.Step{Address: stream, Changes: []plan.Change{{Code: "stream.column_added", Table: "bronze.x", Column: "note", Text: "new in " + name}}})
+		}
+		return p
+	}
+	saved := plan.Saved{Conditions: two().Conditions()}
+	if list := saved.Differences(two()); len(list) > 0 {
+		t.Errorf("nothing changed, and yet: %v", list)
+	}
+	fresh := two()
+	fresh.Tables[1].ID = "another"
+	fresh.Steps[1].Changes[0].Text = "otherwise"
+	list := saved.Differences(fresh)
+	if len(list) != 2 || !strings.Contains(list[0].Summary, "the table bronze.x of sink.b is not") || !strings.Contains(list[1].Summary, "the change of bronze.x note by stream.b is not") {
+		t.Errorf("what changed in the second sink: %v", list)
+	}
+}
+
+// A saved plan of another format is refused with what to do about it; up to 1 a
+// plan did not say which sink a table is of.
+func TestAPlanOfAnotherFormatIsRefused(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "a.plan")
+	if err := (plan.Saved{Path: "shop.hcl"}).Write(file); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := plan.ReadSaved(file); err != nil || s.Path != "shop.hcl" {
+		t.Errorf("its own file: %+v, %v", s, err)
+	}
+	for _, version := range []string{"1", "99"} {
+		if err := os.WriteFile(file, []byte(`{"format_version": `+version+`, "path": "shop.hcl"}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := plan.ReadSaved(file)
+		if list := diag.FromError(err); err == nil || list[0].Code != "plan.format" || list[0].Kind != diag.KindUnavailable || !strings.Contains(list[0].Summary, "has format "+version) || list[0].Detail == "" {
+			t.Errorf("format %s: %v", version, list)
 		}
 	}
 }

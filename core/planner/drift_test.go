@@ -221,7 +221,7 @@ func TestASavedPlanHoldsTheChanges(t *testing.T) {
 	w.reshape(without("amount"))
 	found := false
 	for _, d := range saved.Differences(w.plan()) {
-		found = found || strings.Contains(d.Summary, "change of bronze.orders amount is new")
+		found = found || strings.Contains(d.Summary, "change of bronze.orders amount by stream.orders is new")
 	}
 	if !found {
 		t.Error("a change more goes unseen")
