@@ -11,7 +11,7 @@ import (
 )
 
 // savedVersion is the version of the file. Up to 1 a condition did not say which
-// sink its table is of.
+// sink its table is of, and nothing said which lake a sink was.
 const savedVersion = 2
 
 // Saved is a plan in a file: the text it was made from, so that secrets are
@@ -28,6 +28,8 @@ type Saved struct {
 	// Targets and Exclude are the choice of steps.
 	Targets []string `json:"targets,omitempty"`
 	Exclude []string `json:"exclude,omitempty"`
+	// Lakes are what the sinks must be when the plan is made anew.
+	Lakes []SavedLake `json:"lakes"`
 	// Conditions must hold when the plan is made anew.
 	Conditions []Condition `json:"conditions"`
 	// Plan is the JSON form, for display.
@@ -39,6 +41,47 @@ type SavedFile struct {
 	Path    string `json:"path"`
 	Content string `json:"content"`
 	Config  bool   `json:"config"`
+}
+
+// SavedLake is one lake that a plan is for: that of the lineage, else the one at
+// the place with the digest. It holds nothing sensitive.
+type SavedLake struct {
+	Sink string `json:"sink"`
+	// Place is for people.
+	Place   string `json:"place"`
+	Lineage string `json:"lineage,omitempty"`
+	Digest  string `json:"digest"`
+}
+
+// Lakes lists the lakes that the plan is for.
+func (p *Plan) Lakes() []SavedLake {
+	var out []SavedLake
+	for _, s := range p.Places {
+		out = append(out, SavedLake{Sink: s.Sink.String(), Place: s.Display, Lineage: s.Lineage, Digest: s.Digest})
+	}
+	return out
+}
+
+// is reports whether now is the lake that l was. One that has got its state
+// since is still at its place.
+func (l SavedLake) is(now SavedLake) bool {
+	if l.Lineage != "" {
+		return l.Lineage == now.Lineage
+	}
+	return l.Digest == now.Digest
+}
+
+// words say for people which lake it is, told apart from other.
+func (l SavedLake) words(other SavedLake) string {
+	switch {
+	case l.Lineage != "":
+		return l.Place + ", with the state " + l.Lineage
+	case other.Lineage != "":
+		return l.Place + ", without a state"
+	case l.Place == other.Place: // a sensitive place is told by its line
+		return fmt.Sprintf("%s (its sha256 begins with %.12s)", l.Place, l.Digest)
+	}
+	return l.Place
 }
 
 // Condition is one fact that a plan rests on.
@@ -74,9 +117,13 @@ func (p *Plan) Conditions() []Condition {
 	return out
 }
 
-// Differences compares the conditions of a saved plan with those of one made
-// anew; each difference is a diagnostic of kind stale.
+// Differences compares the lakes and conditions of a saved plan with those of one
+// made anew; each difference is a diagnostic of kind stale. Of another lake
+// nothing else is said: all of it is of that lake.
 func (s Saved) Differences(fresh *Plan) diag.List {
+	if list := s.otherLakes(fresh); len(list) > 0 {
+		return list
+	}
 	now := fresh.Conditions()
 	find := func(list []Condition, subject string) string {
 		i := slices.IndexFunc(list, func(c Condition) bool { return c.Subject == subject })
@@ -101,6 +148,24 @@ func (s Saved) Differences(fresh *Plan) diag.List {
 		if find(s.Conditions, c.Subject) == "" {
 			list = append(list, diag.Errorf(diag.KindStale, "plan.stale", again, "The plan is out of date: the %s is new in it", c.Subject))
 		}
+	}
+	return list
+}
+
+// otherLakes finds the sinks that lead to another lake than the one that the plan
+// was made for: the environment may say where a lake is, and a relative place
+// begins in the folder in which pipectl is started.
+func (s Saved) otherLakes(fresh *Plan) diag.List {
+	var list diag.List
+	lakes := fresh.Lakes()
+	for _, l := range s.Lakes {
+		i := slices.IndexFunc(lakes, func(n SavedLake) bool { return n.Sink == l.Sink })
+		if i < 0 || l.is(lakes[i]) {
+			continue // a sink that is none of the plan any more has conditions that fail
+		}
+		list = append(list, diag.Errorf(diag.KindStale, "plan.stale",
+			fmt.Sprintf("planned: %s\nnow:     %s\nCarry it out with the environment and in the folder that it was made in, or make a new plan and look at it again.", l.words(lakes[i]), lakes[i].words(l)),
+			"The plan was made for another lake than the one that %s is now", l.Sink))
 	}
 	return list
 }

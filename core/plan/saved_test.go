@@ -87,6 +87,42 @@ func TestTablesOfOneNameInTwoSinksAreTwo(t *testing.T) {
 	}
 }
 
+// A saved plan is for the lakes that it was made for: those of a lineage, which
+// may have been moved, else those at a place.
+func TestASavedPlanIsForItsLakes(t *testing.T) {
+	t.Parallel()
+	lake := addr.New(addr.Sink, "lake")
+	for _, c := range []struct {
+		name         string
+		planned, now plan.Place
+		want         string // of the one message, "" = still good
+	}{
+		{"the same place", plan.Place{Display: "/l1", Digest: "d1"}, plan.Place{Display: "/l1", Digest: "d1"}, ""},
+		{"it has got its state since", plan.Place{Display: "/l1", Digest: "d1"}, plan.Place{Display: "/l1", Digest: "d1", Lineage: "u1"}, ""},
+		{"moved with its state", plan.Place{Display: "/l1", Digest: "d1", Lineage: "u1"}, plan.Place{Display: "/l2", Digest: "d2", Lineage: "u1"}, ""},
+		{"another place", plan.Place{Display: "/l1", Digest: "d1"}, plan.Place{Display: "/l2", Digest: "d2"}, "planned: /l1\nnow:     /l2\n"},
+		{"a place with a state", plan.Place{Display: "/l1", Digest: "d1"}, plan.Place{Display: "/l2", Digest: "d2", Lineage: "u2"}, "planned: /l1, without a state\nnow:     /l2, with the state u2\n"},
+		{"another state", plan.Place{Display: "/l1", Digest: "d1", Lineage: "u1"}, plan.Place{Display: "/l1", Digest: "d1", Lineage: "u2"}, "planned: /l1, with the state u1\nnow:     /l1, with the state u2\n"},
+		{"the state is gone", plan.Place{Display: "/l1", Digest: "d1", Lineage: "u1"}, plan.Place{Display: "/l1", Digest: "d1"}, "planned: /l1, with the state u1\nnow:     /l1, without a state\n"},
+		{"sensitive places", plan.Place{Display: "a sensitive root", Digest: strings.Repeat("1", 64)}, plan.Place{Display: "a sensitive root", Digest: strings.Repeat("2", 64)},
+			"planned: a sensitive root (its sha256 begins with 111111111111)\nnow:     a sensitive root (its sha256 begins with 222222222222)\n"},
+	} {
+		c.planned.Sink, c.now.Sink = lake, lake
+		planned, now := somePlan(), somePlan()
+		planned.Places, now.Places = []plan.Place{c.planned}, []plan.Place{c.now}
+		if c.want != "" {
+			now.Tables[0].ID = "x" // all else is of the other lake, and not told
+		}
+		list := plan.Saved{Lakes: planned.Lakes(), Conditions: planned.Conditions()}.Differences(now)
+		switch {
+		case c.want == "" && len(list) > 0:
+			t.Errorf("%s: %v", c.name, list)
+		case c.want != "" && (len(list) != 1 || list[0].Summary != "The plan was made for another lake than the one that sink.lake is now" || !strings.HasPrefix(list[0].Detail, c.want) || list[0].Kind != diag.KindStale):
+			t.Errorf("%s: %v", c.name, list)
+		}
+	}
+}
+
 // A saved plan of another format is refused with what to do about it; up to 1 a
 // plan did not say which sink a table is of.
 func TestAPlanOfAnotherFormatIsRefused(t *testing.T) {

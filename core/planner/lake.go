@@ -2,6 +2,8 @@ package planner
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -14,6 +16,7 @@ import (
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/ledger"
 	"github.com/pipectl/pipectl/core/model"
+	"github.com/pipectl/pipectl/core/plan"
 	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/core/state"
 )
@@ -142,6 +145,44 @@ func (l *Lake) NoState() string {
 		text += "; a relative path begins in the folder in which pipectl is started"
 	}
 	return text
+}
+
+// planned is the lake as a plan names it.
+func (l *Lake) planned(cfg *model.Config) plan.Place {
+	place := plan.Place{Sink: l.Sink.Addr, Display: l.Where, NoState: l.NoState(), Digest: placeDigest(cfg, l.Sink)}
+	if cfg.StatePath == "" { // one that lies elsewhere tells nothing of the lake
+		place.Lineage = l.State.Lineage()
+	}
+	return place
+}
+
+// placeDigest tells the places of lakes apart. Of what the configuration's text
+// and variables do not fix already it covers all that is not a credential: the
+// root, which may be relative to the folder in which pipectl is started, the
+// place of a state that is not in the lake, and what the environment gives other
+// arguments, such as an endpoint.
+func placeDigest(cfg *model.Config, sink *model.Sink) string {
+	h := sha256.New()
+	write := func(name, value string) { fmt.Fprintf(h, "%q=%q\n", name, value) }
+	write("type", sink.Type)
+	if cfg.StatePath != "" {
+		write("state", cfg.StateOf(sink.Addr))
+	}
+	if sink.Body != cty.NilVal && !sink.Body.IsNull() {
+		// The callback never fails, so neither does the walk.
+		_ = cty.Walk(sink.Body, func(path cty.Path, v cty.Value) (bool, error) {
+			if !v.IsKnown() || v.IsNull() || v.Type() != cty.String {
+				return true, nil
+			}
+			if len(path) == 1 && path[0] == (cty.GetAttrStep{Name: "root"}) {
+				write("root", cfg.Lake(sink.Addr))
+			} else if slices.Contains(cfg.Secrets, v.AsString()) {
+				write(fmt.Sprintf("%#v", path), v.AsString())
+			}
+			return true, nil
+		})
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // Owner is the value of the owner property of the tables that a configuration

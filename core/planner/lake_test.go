@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/plan"
 	"github.com/pipectl/pipectl/core/plugin"
 )
 
@@ -59,5 +60,54 @@ func TestThePlaceOfALake(t *testing.T) {
 	w.accept()
 	if text := w.lake().NoState(); text != "" {
 		t.Errorf("a lake with a state says: %s", text)
+	}
+}
+
+// A plan knows a lake by the lineage of the state in it, and before there is one
+// by where it is: that differs when the environment or the folder leads elsewhere,
+// not with a credential, and is told by a digest.
+func TestAPlanKnowsItsLakes(t *testing.T) {
+	t.Parallel()
+	type lake struct{ root, endpoint, token, state string }
+	place := func(l lake) plan.Place {
+		w := newWorld(t)
+		w.cfg.Sinks[0].Body = cty.ObjectVal(map[string]cty.Value{
+			"root": cty.StringVal(l.root), "token": cty.StringVal(l.token), "s3": cty.ObjectVal(map[string]cty.Value{"endpoint": cty.StringVal(l.endpoint)})})
+		w.cfg.Sinks[0].Origin.Sensitive = map[string]bool{"root": true, "token": true, "s3.endpoint": true}
+		w.cfg.Secrets, w.cfg.StatePath = []string{l.root, l.endpoint}, l.state
+		return w.plan().Places[0]
+	}
+	here, err := filepath.Abs("lake")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := lake{root: "./lake", endpoint: "https://one.example", token: "t1"}
+	digest := place(one).Digest
+	for _, c := range []struct {
+		name string
+		lake lake
+		same bool
+	}{
+		{"the same", one, true},
+		{"the root written otherwise", lake{here, one.endpoint, one.token, ""}, true},
+		{"another credential", lake{one.root, one.endpoint, "t2", ""}, true},
+		{"another root", lake{"./lake2", one.endpoint, one.token, ""}, false},
+		{"another endpoint", lake{one.root, "https://two.example", one.token, ""}, false},
+		{"a state elsewhere", lake{one.root, one.endpoint, one.token, t.TempDir()}, false},
+	} {
+		if got := place(c.lake); (got.Digest == digest) != c.same || len(got.Digest) != 64 || got.Lineage != "" {
+			t.Errorf("%s: %+v, and before %s", c.name, got, digest)
+		}
+	}
+	w := newWorld(t)
+	w.accept()
+	if got, want := w.plan().Places[0].Lineage, w.lake().State.Lineage(); got != want || got == "" {
+		t.Errorf("lineage %q, want %q", got, want)
+	}
+	w = newWorld(t)
+	w.cfg.StatePath = t.TempDir()
+	w.accept()
+	if got := w.plan().Places[0]; got.Lineage != "" || w.lake().State.Lineage() == "" {
+		t.Errorf("a state that is not in the lake stands for it: %+v", got)
 	}
 }

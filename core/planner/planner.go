@@ -142,7 +142,7 @@ func (p *planning) openLakes(ctx context.Context) error {
 			continue
 		}
 		p.lakes[sink.Addr] = lake
-		p.out.Places = append(p.out.Places, plan.Place{Sink: sink.Addr, Display: lake.Where, NoState: lake.NoState()})
+		p.out.Places = append(p.out.Places, lake.planned(p.Config))
 	}
 	return nil
 }

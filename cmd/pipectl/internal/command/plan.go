@@ -99,7 +99,7 @@ func (w *workspace) save(a cli.Plan, p *plan.Plan) error {
 	if err != nil {
 		return err
 	}
-	saved := plan.Saved{Path: a.Path, Variables: map[string]string{}, Conditions: p.Conditions(), Plan: data, Targets: a.Targets, Exclude: a.Exclude}
+	saved := plan.Saved{Path: a.Path, Variables: map[string]string{}, Lakes: p.Lakes(), Conditions: p.Conditions(), Plan: data, Targets: a.Targets, Exclude: a.Exclude}
 	for _, f := range w.config.Files {
 		saved.Files = append(saved.Files, plan.SavedFile{Path: f.Path, Content: string(f.Content), Config: f.Config})
 	}
