@@ -66,6 +66,13 @@ type Result struct {
 	CutShort bool
 }
 
+// Failed reports whether a step failed, or was left out because of another one.
+func (r Result) Failed() bool {
+	return slices.ContainsFunc(r.Steps, func(s StepResult) bool {
+		return s.Status == Failed || s.Status == Skipped && !s.Because.IsZero()
+	})
+}
+
 // cutShort reports whether a run that was asked to end left something out.
 func cutShort(steps []StepResult) bool {
 	return slices.ContainsFunc(steps, func(s StepResult) bool {

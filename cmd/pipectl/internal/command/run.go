@@ -14,6 +14,7 @@ import (
 
 	"github.com/pipectl/pipectl/cmd/pipectl/internal/cli"
 	"github.com/pipectl/pipectl/cmd/pipectl/internal/exit"
+	"github.com/pipectl/pipectl/cmd/pipectl/internal/view"
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/model"
@@ -70,6 +71,7 @@ func apply(ctx context.Context, e *Environment, args []string) (int, error) {
 			return code, nil
 		}
 	}
+	w.planFile = saved != nil
 	return w.execute(ctx, p, lakes, "apply", a.Grace, run.Request{
 		Apply: true, TablesOnly: a.TablesOnly, Whole: len(selection.Targets) == 0 && len(selection.Exclude) == 0, Jobs: a.Jobs,
 	}), nil
@@ -213,6 +215,12 @@ func (w *workspace) execute(ctx context.Context, p *plan.Plan, lakes map[addr.Ad
 	if err != nil && control.code() == exit.Done {
 		codes = append(codes, w.fail(err))
 	}
+	if req.Apply && (err != nil || result.Failed()) {
+		if len(result.Steps) == 0 {
+			e.Streams.Logf("\n")
+		}
+		shown.Accepted(acceptance(ctx, lakes, p, started), w.planFile)
+	}
 	for _, s := range result.Steps {
 		codes = append(codes, exit.OfList(s.Diagnostics))
 	}
@@ -230,6 +238,31 @@ func (w *workspace) execute(ctx context.Context, p *plan.Plan, lakes map[addr.Ad
 	w.record(ctx, lakes, w.runID, command, started, steps, code)
 	shown.Finished(result, code)
 	return code
+}
+
+// acceptance is what the lakes say of the steps of an apply that did not end
+// well: those that were accepted when it was planned, and those that it accepted
+// since it started.
+func acceptance(ctx context.Context, lakes map[addr.Address]*planner.Lake, p *plan.Plan, started time.Time) view.Acceptance {
+	var out view.Acceptance
+	now := map[string]bool{}
+	for _, lake := range lakes {
+		accepted, err := lake.State.Declared(context.WithoutCancel(ctx))
+		if err != nil {
+			continue // told as the error of the apply; what is not known is not accepted
+		}
+		for address, a := range accepted {
+			now[address] = !a.At.Before(started)
+		}
+	}
+	for _, s := range p.Steps {
+		if s.Accepted || now[s.Address.String()] {
+			out.Accepted = append(out.Accepted, s.Address.String())
+		} else {
+			out.Not = append(out.Not, s.Address.String())
+		}
+	}
+	return out
 }
 
 // exitOf is the exit code of steps that have come so far.

@@ -36,6 +36,8 @@ type workspace struct {
 	runID    string
 	sessions *sessions
 	memory   int64
+	// planFile tells that a saved plan is carried out.
+	planFile bool
 }
 
 // open loads the configuration, starts its plugins and evaluates it. The

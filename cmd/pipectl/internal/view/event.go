@@ -93,6 +93,13 @@ type finished struct {
 	Refused int `json:"refused"`
 	// CutShort is true when a signal left something out.
 	CutShort bool `json:"cut_short"`
+	// Accepted and NotAccepted are there when an apply did not end well.
+	*acceptance
+}
+
+type acceptance struct {
+	Accepted    []string `json:"accepted"`
+	NotAccepted []string `json:"not_accepted"`
 }
 
 // Finished tells listeners that nothing follows, and with which code.
@@ -112,6 +119,9 @@ func (r *Run) Finished(result run.Result, code int) {
 		case run.Refused:
 			f.Refused++
 		}
+	}
+	if r.accepted != nil {
+		f.acceptance = &acceptance{append([]string{}, r.accepted.Accepted...), append([]string{}, r.accepted.Not...)}
 	}
 	_ = r.s.WriteJSON(f) // a closed pipe has no listener
 }

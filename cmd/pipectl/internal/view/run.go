@@ -34,6 +34,8 @@ type Run struct {
 	logged map[addr.Address]time.Time
 	drawn  int
 	last   time.Time
+	// accepted is set when an apply did not end well.
+	accepted *Acceptance
 }
 
 // NewRun returns the view of one run.
