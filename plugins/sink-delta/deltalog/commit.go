@@ -61,8 +61,9 @@ type commit struct {
 func (c *commit) run(ctx context.Context) (int64, error) {
 	t := c.tx.table
 	began := t.clock.Now()
-	var unsettled error // why the outcome of an attempt at c.next is open
-	for try := 0; ; try++ {
+	var unsettled error     // why the outcome of an attempt at c.next is open
+	var races, failures int // attempts of which only the number was lost, and others
+	for {
 		body, err := c.encode()
 		if err != nil {
 			return 0, err
@@ -75,6 +76,7 @@ func (c *commit) run(ctx context.Context) (int64, error) {
 			unsettled = err
 		}
 		version, ours, lookErr := c.settle(ctx)
+		raced := false
 		switch {
 		case ours:
 			return version, nil
@@ -84,16 +86,23 @@ func (c *commit) run(ctx context.Context) (int64, error) {
 			unsettled = errors.Join(err, lookErr)
 		case version != c.next:
 			// Others have the versions up to here, and none of them is ours.
-			c.next, unsettled = version, nil
+			c.next, unsettled, raced = version, nil, true
 		case store.Permanent(err):
 			return 0, fmt.Errorf("version %d: %w", c.next, err)
 		}
 		if cause := ctx.Err(); cause != nil {
 			return 0, c.giveUp(unsettled, cause)
 		}
-		wait := t.wait(try)
+		var wait time.Duration
+		if raced {
+			wait = t.wait(races, longestRace)
+			races++
+		} else {
+			wait = t.wait(failures, t.retry.Max)
+			failures++
+		}
 		if t.clock.Now().Add(wait).Sub(began) > t.retry.Budget {
-			return 0, c.giveUp(unsettled, fmt.Errorf("%w: %d attempts in %v", ErrRetriesExhausted, try+1, t.retry.Budget))
+			return 0, c.giveUp(unsettled, fmt.Errorf("%w: %d attempts in %v", ErrRetriesExhausted, races+failures, t.retry.Budget))
 		}
 		if err := t.clock.Sleep(ctx, wait); err != nil {
 			return 0, c.giveUp(unsettled, err)
@@ -109,10 +118,10 @@ func (c *commit) giveUp(unsettled, cause error) error {
 	return cause
 }
 
-// wait is the random time before repetition try.
-func (t *Table) wait(try int) time.Duration {
+// wait is the random time before repetition try, at most longest.
+func (t *Table) wait(try int, longest time.Duration) time.Duration {
 	limit := float64(t.retry.Base) * math.Pow(2, float64(min(try, 60)))
-	return time.Duration(min(limit, float64(t.retry.Max)) * t.random())
+	return time.Duration(min(limit, float64(min(longest, t.retry.Max))) * t.random())
 }
 
 // settle reads the versions from c.next on: ours is true when one of them is; else

@@ -35,9 +35,11 @@ func (systemClock) Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Retry bounds how long a commit goes on after other writers won, or after a
-// storage call failed. Before repetition i (from 0) it waits a random time
-// between 0 and min(Max, Base * 2^i).
+// Retry bounds how long a commit goes on after other writers took its version
+// number, or after a storage call failed. Before repetition i (from 0) it waits
+// a random time between 0 and min(Max, Base * 2^i). The two are counted apart,
+// and a wait for the next number is never longer than a second: the table is
+// well, somebody just got through.
 type Retry struct {
 	// Budget is the time from the first attempt after which no further one is
 	// begun.
@@ -46,9 +48,14 @@ type Retry struct {
 	Base, Max time.Duration
 }
 
-// defaultRetry begins quickly: most lost races are settled by trying the next
-// version.
-var defaultRetry = Retry{Budget: time.Minute, Base: 25 * time.Millisecond, Max: 10 * time.Second}
+// DefaultRetry begins quickly: a lost version number is settled by trying the
+// next.
+func DefaultRetry() Retry {
+	return Retry{Budget: time.Minute, Base: 25 * time.Millisecond, Max: 10 * time.Second}
+}
+
+// longestRace bounds the wait of a commit that only lost its version number.
+const longestRace = time.Second
 
 type options struct {
 	clock      Clock
@@ -63,7 +70,7 @@ type options struct {
 func defaultOptions() options {
 	return options{
 		clock:  systemClock{},
-		retry:  defaultRetry,
+		retry:  DefaultRetry(),
 		random: rand.Float64,
 		engine: "pipectl",
 		log:    slog.New(slog.DiscardHandler),

@@ -38,8 +38,11 @@ type Options struct {
 	MergeMemory int64
 	// SpillDir is the folder for temporary files; empty means the system's.
 	SpillDir string
-	// Retry bounds how long a write goes on after other commits won; the zero
-	// value means a minute, waiting at most ten seconds in between.
+	// Retry bounds how long a write goes on after a conflict, which makes it look
+	// at the table again; the zero value means a minute, waiting half a second at
+	// first and at most ten. A commit that only lost its version number, as appends
+	// do to each other, goes on at the log's pace (deltalog.DefaultRetry) within
+	// the same budget.
 	Retry deltalog.Retry
 	// Clock and Random replace the system's clock and the jitter of waits, for
 	// tests.
@@ -82,7 +85,9 @@ func (o Options) withDefaults() Options {
 
 // logOptions are the options of the table's log.
 func (o Options) logOptions() []deltalog.Option {
-	return append([]deltalog.Option{deltalog.WithClock(o.Clock), deltalog.WithRetry(o.Retry), deltalog.WithRandom(o.Random)}, o.Log...)
+	retry := deltalog.DefaultRetry()
+	retry.Budget = o.Retry.Budget
+	return append([]deltalog.Option{deltalog.WithClock(o.Clock), deltalog.WithRetry(retry), deltalog.WithRandom(o.Random)}, o.Log...)
 }
 
 // Table is a Delta table whose rows can be read and written. It is safe for
