@@ -81,7 +81,7 @@ func tagsArgument() Argument {
 }
 
 func pathArgument() Argument {
-	return Argument{Name: "path", Type: typeString, Description: "Where the sink puts the table, instead of the place that the name gives."}
+	return Argument{Name: "path", Type: typeString, Description: "Folder of the table below the sink's root, instead of the one that the name gives."}
 }
 
 func later(names ...string) []Argument {

@@ -47,6 +47,7 @@ const (
 	codeVersion          = "version.mismatch"
 	codeNotBuilt         = "language.not_built"
 	codeTargetInvalid    = "target.invalid"
+	codePathInvalid      = "path.invalid"
 	codeTargetDuplicate  = "target.duplicate"
 	codeTargetNested     = "target.nested"
 	codeAppIDInvalid     = "app_id.invalid"
@@ -67,6 +68,6 @@ func Codes() []string {
 		codeVarUndeclared, codeVarMissing, codeVarType, codeVarInvalid, codeVarDeclaration, codeVarPlanned,
 		codeValueSensitive, codeValueLiteral, codeEnvUnset,
 		codePluginUnknown, codePluginType, codePluginAmbiguous, codePluginSchema, codeVersion, codeNotBuilt,
-		codeTargetInvalid, codeTargetDuplicate, codeTargetNested, codeAppIDInvalid, codeAppIDDuplicate, codeSinkDiffers, codeLockInvalid,
+		codeTargetInvalid, codePathInvalid, codeTargetDuplicate, codeTargetNested, codeAppIDInvalid, codeAppIDDuplicate, codeSinkDiffers, codeLockInvalid,
 	}
 }

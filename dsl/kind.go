@@ -2,6 +2,7 @@ package dsl
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -191,7 +192,7 @@ func (ev *evaluator) stream(d *decoder) {
 	s.Table, resolved = d.reference("table", addr.Table)
 	s.To, _ = d.reference("to", addr.Sink)
 	s.Target = d.tableName("target")
-	s.Path = d.text("path")
+	s.Path = d.tablePath("path")
 	if s.AppID = d.appID(); s.AppID == "" {
 		s.AppID = s.Target
 		d.checkAppID("target", s.AppID)
@@ -237,7 +238,7 @@ func (ev *evaluator) silver(d *decoder, c Component, known bool) {
 	from, resolved := d.reference("from", addr.Stream)
 	s.From = from
 	s.Target = d.tableName("target")
-	s.Path = d.text("path")
+	s.Path = d.tablePath("path")
 	// Only the default is built, which the decoder checks.
 	_ = d.text("publish")
 	s.Tags = d.texts("tags")
@@ -278,6 +279,38 @@ func (d *decoder) tableName(name string) string {
 	}
 	return text
 }
+
+// tablePath reads where a table stands below the root of its sink.
+func (d *decoder) tablePath(name string) string {
+	text := d.text(name)
+	if text == "" || d.failed[name] {
+		return ""
+	}
+	at := path.Clean(text)
+	var why string
+	switch {
+	case strings.ContainsFunc(text, unicode.IsControl):
+		why = "holds a control character"
+	case strings.Contains(text, "://") || volume.MatchString(text):
+		why = "is a place of its own"
+	case strings.Contains(text, `\`):
+		why = "holds a backslash"
+	case path.IsAbs(at):
+		why = "is absolute"
+	case at == "..", strings.HasPrefix(at, "../"):
+		why = "leads out of the root"
+	case at == ".":
+		why = "is the root itself"
+	default:
+		return text
+	}
+	d.fault(name, codePathInvalid, fmt.Sprintf("path = %q %s", text, why),
+		`A table stands in a folder below the root of its sink, and path names that folder: path = "bronze/orders".`)
+	return ""
+}
+
+// volume matches the beginning of a path on a drive of Windows.
+var volume = regexp.MustCompile(`^[A-Za-z]:`)
 
 func (d *decoder) appID() string {
 	id := d.text("app_id")
