@@ -3,7 +3,6 @@ package mssql
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"math/big"
 
 	"github.com/pipectl/pipectl/core/diag"
@@ -52,7 +51,8 @@ func (s *session) PlanChunks(ctx context.Context, req plugin.PlanChunksRequest) 
 			out, err = s.rowChunks(ctx, c, t, lock, e, req.ChunkRows)
 			return err
 		}
-		bounds, err := seekBounds(ctx, c, t, lock, req.Parts)
+		k := &keyset{conn: c, read: tsql.TableRead{Table: t.table, Locking: lock}, target: t}
+		bounds, err := k.bounds(ctx, req.Parts)
 		out = chunksAt(bounds)
 		return err
 	})
@@ -91,45 +91,4 @@ func integerBounds(lo, hi int64, n int) []string {
 		out = append(out, b.Add(first, b.Div(b, parts)).String())
 	}
 	return out
-}
-
-// seekBounds finds the inner bounds of n pieces of about equal row counts, one
-// seek after the other, by the server's estimate of rows. It stops early when
-// that was too high.
-func seekBounds(ctx context.Context, c *conn, t target, lock tsql.Locking, n int) ([]string, error) {
-	total, err := rowEstimate(ctx, c, t.table)
-	if err != nil {
-		return nil, err
-	}
-	parts := min(int64(n), total)
-	read := tsql.TableRead{Table: t.table, Locking: lock}
-	var out []string
-	lo := ""
-	for i := int64(0); i < parts-1; i++ {
-		rows := total / parts
-		if i < total%parts {
-			rows++
-		}
-		r, err := keyRange(t.keys, t.cols, t.reason, lo, "")
-		if err != nil {
-			return nil, err
-		}
-		q, err := read.KeyBound(r, rows)
-		if err != nil {
-			return nil, err
-		}
-		bound, ok, err := c.key(ctx, q, len(t.keys))
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			break
-		}
-		if bound == lo {
-			return nil, fmt.Errorf("seeking a bound of %s made no progress", t.table)
-		}
-		out = append(out, bound)
-		lo = bound
-	}
-	return out, nil
 }

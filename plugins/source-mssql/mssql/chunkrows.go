@@ -2,11 +2,8 @@ package mssql
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/big"
-	"slices"
-	"strings"
 
 	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssql/tsql"
@@ -43,7 +40,8 @@ func (s *session) rowChunks(ctx context.Context, c *conn, t target, lock tsql.Lo
 		out[len(out)-1].Hi = end.String()
 		return out, nil
 	}
-	return keysetChunks(ctx, c, t, read, string(e.Max), rows)
+	k := &keyset{conn: c, read: read, target: t}
+	return k.chunks(ctx, string(e.Max), rows)
 }
 
 // integerPlan counts the rows of an integer key.
@@ -155,90 +153,4 @@ func pack(slices []slice, rows int64) []string {
 		n += s.rows
 	}
 	return bounds
-}
-
-// keysetChunks seeks the bounds of a key that is no integer, one after the
-// other, up to the greatest key of the extent.
-func keysetChunks(ctx context.Context, c *conn, t target, read tsql.TableRead, greatest string, rows int64) ([]plugin.Chunk, error) {
-	k := &keysetPlan{conn: c, read: read, target: t, unique: slices.EqualFunc(t.keys, t.reader().keys, strings.EqualFold) && !cutToMicros(t.cols)}
-	var bounds []string
-	lo := ""
-	for {
-		bound, ok, err := k.next(ctx, lo, greatest, rows)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			break
-		}
-		bounds = append(bounds, bound)
-		lo = bound
-	}
-	out := chunksAt(bounds)
-	// Rows inserted above the greatest key belong to the stream. A key after it
-	// that reads back as it, cut to the microsecond, leaves the end open.
-	end, ok, err := k.next(ctx, greatest, "", 1)
-	if err != nil {
-		return nil, err
-	}
-	if ok && end != greatest {
-		out[len(out)-1].Hi = end
-	}
-	return out, nil
-}
-
-// keysetPlan seeks keys.
-type keysetPlan struct {
-	*conn
-	read   tsql.TableRead
-	target target
-	// unique tells that no two rows have one key as a bound says it.
-	unique bool
-}
-
-// cutToMicros reports whether bounds of the key lose a seventh digit, so that
-// several keys read as one.
-func cutToMicros(cols []tsql.KeyColumn) bool {
-	last := cols[len(cols)-1].Type
-	return last == "datetime2(7)" || last == "datetimeoffset(7)"
-}
-
-// next is the key that leaves n rows in [lo, key), or more where one value has
-// more: a value never splits, so a bound before which there is no row is
-// sought again twice as far.
-func (k *keysetPlan) next(ctx context.Context, lo, hi string, n int64) (string, bool, error) {
-	for {
-		bound, ok, err := k.seek(ctx, lo, hi, n)
-		if err != nil || !ok {
-			return "", false, err
-		}
-		// A bound of NULL alone would mean an open end.
-		if bound != lo && bound != "null" {
-			holds := k.unique
-			if !holds {
-				if _, holds, err = k.seek(ctx, lo, bound, 0); err != nil {
-					return "", false, err
-				}
-			}
-			if holds {
-				return bound, true, nil
-			}
-		}
-		if n > math.MaxInt64/4 {
-			return "", false, fmt.Errorf("seeking a bound of %s made no progress", k.target.table)
-		}
-		n *= 2
-	}
-}
-
-func (k *keysetPlan) seek(ctx context.Context, lo, hi string, n int64) (string, bool, error) {
-	r, err := keyRange(k.target.keys, k.target.cols, k.target.reason, lo, hi)
-	if err != nil {
-		return "", false, err
-	}
-	q, err := k.read.KeyBound(r, n)
-	if err != nil {
-		return "", false, err
-	}
-	return k.key(ctx, q, len(k.target.keys))
 }

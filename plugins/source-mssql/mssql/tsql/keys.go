@@ -34,7 +34,7 @@ type Range struct {
 // pieces cuts the range into disjoint predicates "equalities on a prefix and
 // one range on the next column": T-SQL has no comparison of rows, and one
 // WHERE that nests ORs seeks on the first column only. A range without bounds
-// is one empty predicate.
+// is one empty predicate; there is always one piece.
 //
 // Two bounds can differ here and be equal to the server ('n' and 'N' under a
 // collation that ignores case), so the lower and upper pieces carry the other
@@ -107,6 +107,9 @@ func (r Range) pieces() ([]string, []Arg, error) {
 			}
 			add(prefix, equal(b.hi, p, j), b.compare(j, "<", b.hi), above)
 		}
+	}
+	if len(out) == 0 { // nothing lies below NULL in every column
+		out = append(out, never)
 	}
 	return out, b.args, nil
 }

@@ -215,6 +215,26 @@ func TestARangeOfOneLeadingValueSeeksOnAllColumns(t *testing.T) {
 	}
 }
 
+// Nothing lies below NULL in every column, and that is a statement too.
+func TestARangeBelowNull(t *testing.T) {
+	t.Parallel()
+	null := tsql.Bound{{Null: true}, {Null: true}}
+	for name, lo := range map[string]tsql.Bound{"open": nil, "from NULL on": null} {
+		r := tsql.Range{Keys: []tsql.KeyColumn{{Name: "a", Type: "int"}, {Name: "b", Type: "int"}}, Lo: lo, Hi: null}
+		rows, err := table.Rows([]string{"a"}, r)
+		seek, seekErr := table.KeyBound(r, 4)
+		count, countErr := table.Count(r)
+		if err != nil || seekErr != nil || countErr != nil {
+			t.Fatal(name, err, seekErr, countErr)
+		}
+		for _, q := range []tsql.Query{rows, seek, count} {
+			if !strings.Contains(q.Text, "FROM [dbo].[t] WHERE 1 = 0") {
+				t.Errorf("%s: %s", name, q.Text)
+			}
+		}
+	}
+}
+
 func TestHowABoundIsRendered(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ typ, want string }{

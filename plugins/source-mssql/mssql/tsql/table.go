@@ -71,9 +71,6 @@ func (t TableRead) Rows(columns []string, r Range) (Query, error) {
 	if err != nil {
 		return Query{}, err
 	}
-	if len(pieces) == 0 {
-		pieces = []string{never}
-	}
 	for i, p := range pieces {
 		pieces[i] = "SELECT " + strings.Join(cols, ", ") + " FROM " + name + where(p)
 	}
@@ -228,10 +225,7 @@ func (r Range) single() (string, []Arg, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	switch {
-	case len(pieces) == 0:
-		return where(never), nil, nil
-	case len(pieces) == 1:
+	if len(pieces) == 1 {
 		return where(pieces[0]), args, nil
 	}
 	for i, p := range pieces {
