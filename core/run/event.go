@@ -91,6 +91,8 @@ const (
 	StepEnded    EventKind = "ended"
 	StepWarning  EventKind = "warning"
 	StepFinding  EventKind = "finding"
+	// StepWorking: a step of a watch has carried out its first round.
+	StepWorking EventKind = "working"
 	// StepFailing: a step of a watch does not work for now, and is tried again
 	// until it does; told once per cause. StepRecovered ends that.
 	StepFailing   EventKind = "failing"
@@ -103,8 +105,8 @@ type Event struct {
 	Address addr.Address
 	// Table is set for TableReady.
 	Table *plan.Table
-	// Step is set for StepStarted, StepEnded, StepFailing (with the errors, as if
-	// it had failed) and StepRecovered.
+	// Step is set for StepStarted, StepEnded, StepWorking, StepFailing (with the
+	// errors, as if it had failed) and StepRecovered.
 	Step *StepResult
 	// Stage, Rows, RowsTotal, Rate, Position and Lag are set for StepProgress;
 	// RowsTotal -1 and Lag nil are unknown.

@@ -56,6 +56,35 @@ func TestWhatKeepsAWatchFromWorkingIsToldOncePerCause(t *testing.T) {
 	}
 }
 
+// That a step works is told with its first good round, once: what an earlier run
+// said of it is over then, and not when the watch ends weeks later. One that has
+// not worked before says that it works again.
+func TestAWatchTellsOnceThatAStepWorks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "orders")
+	w.mustExecute(true)
+	idle, stop, told := 0, make(chan struct{}), map[string]int{}
+	_, err := w.execute(false, func(q *run.Request) {
+		q.Watch, q.Stop = true, stop
+		q.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+		q.Event = func(e run.Event) {
+			switch {
+			case e.Kind == run.StepWorking && (e.Step.Status != run.Done || len(e.Step.Diagnostics) > 0), e.Kind == run.StepRecovered:
+				t.Errorf("%s of %s: %+v", e.Kind, e.Address, e.Step)
+			case e.Kind == run.StepWorking:
+				told[e.Address.String()]++
+			case e.Kind == run.StepProgress && e.Stage == "idle":
+				if idle++; idle == 3 {
+					close(stop)
+				}
+			}
+		}
+	})
+	if err != nil || told["stream.orders"] != 1 || told["silver.orders"] != 1 || len(told) != 2 {
+		t.Errorf("told %v, %v", told, err)
+	}
+}
+
 // A watch that is asked to end does not first sit out the pause of a step that
 // does not work, and says that it did not.
 func TestStopEndsThePausesOfAWatch(t *testing.T) {

@@ -122,6 +122,8 @@ type trouble struct {
 	step *StepResult
 	// warned are the codes of tries that failed, failing those of whole rounds.
 	warned, failing map[string]bool
+	// worked tells that a round was carried out.
+	worked bool
 }
 
 // warn tells that a try failed.
@@ -147,13 +149,19 @@ func (t *trouble) fails(ctx context.Context, err error) {
 	}
 }
 
-// over tells that the step works again, when it did not.
+// over tells that the step works again when it did not, and that it works at all
+// the first time.
 func (t *trouble) over() {
 	clear(t.warned)
+	kind := StepRecovered
 	if len(t.failing) == 0 {
+		kind = StepWorking
+	}
+	if kind == StepWorking && t.worked {
 		return
 	}
+	t.worked = true
 	clear(t.failing)
-	t.x.tell(Event{Kind: StepRecovered, Address: t.step.Address,
+	t.x.tell(Event{Kind: kind, Address: t.step.Address,
 		Step: &StepResult{Address: t.step.Address, Kind: t.step.Kind, Reason: t.step.Reason, Status: Done}})
 }

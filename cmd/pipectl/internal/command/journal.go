@@ -45,7 +45,7 @@ func newJournal(again <-chan time.Time, write func(number int, known []outcome))
 // hear takes an event; it returns at once.
 func (j *journal) hear(e run.Event, at time.Time) {
 	switch {
-	case e.Kind == run.StepFailing, e.Kind == run.StepRecovered, e.Kind == run.StepEnded && e.Step.Status == run.Failed:
+	case e.Kind == run.StepWorking, e.Kind == run.StepFailing, e.Kind == run.StepRecovered, e.Kind == run.StepEnded && e.Step.Status == run.Failed:
 	default:
 		return
 	}

@@ -41,12 +41,13 @@ func TestAJournalDelaysNobodyAndForgetsNothing(t *testing.T) {
 	tell(run.StepFailing, "b", run.Failed, diag.Errorf(diag.KindTransient, "c.d", "", "away"))
 	tell(run.StepFailing, "c", run.Failed, diag.Errorf(diag.KindTransient, "c.d", "", "away"))
 	tell(run.StepRecovered, "b", run.Done)
+	tell(run.StepWorking, "e", run.Done)
 	tell(run.StepEnded, "d", run.Done) // the record of the whole run tells it
 	close(slow)
 	j.close()
 	want := []string{
 		"0: stream.a failed at 08:02, exit 6",
-		"1: stream.a failed at 08:02, stream.b done at 08:05, stream.c failed at 08:04, exit 6",
+		"1: stream.a failed at 08:02, stream.b done at 08:05, stream.c failed at 08:04, stream.e done at 08:06, exit 6",
 	}
 	if !slices.Equal(records, want) {
 		t.Errorf("%q, want %q", records, want)

@@ -56,7 +56,7 @@ func (r *Run) json(e run.Event) {
 	case run.StepStarted:
 		r.logged[e.Address] = r.clock()
 		j.Kind, j.Reason = string(e.Step.Kind), e.Step.Reason
-	case run.StepFailing, run.StepRecovered:
+	case run.StepWorking, run.StepFailing, run.StepRecovered:
 		j.Kind, j.Status, j.Diagnostics = string(e.Step.Kind), string(e.Step.Status), plan.Diagnostics(e.Step.Diagnostics)
 	case run.StepEnded:
 		seconds := e.Step.Duration.Seconds()
