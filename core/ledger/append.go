@@ -30,7 +30,7 @@ func (l *Ledger) append(ctx context.Context, entries []entry) error {
 	if err := l.ensure(ctx, l.factsSpec()); err != nil {
 		return err
 	}
-	return l.retry(ctx, func() error { return l.appendOnce(ctx, entries) })
+	return l.retryAlone(ctx, l.factsTurn, func() error { return l.appendOnce(ctx, entries) })
 }
 
 func (l *Ledger) appendOnce(ctx context.Context, entries []entry) error {

@@ -136,7 +136,7 @@ func (l *Ledger) AdvanceAll(ctx context.Context, verdicts ...Verdict) (map[strin
 		names[i] = v.Table
 	}
 	var stored map[string]ControlRow
-	err := l.retryControl(ctx, func() (err error) {
+	err := l.retryAlone(ctx, l.controlTurn, func() (err error) {
 		if stored, err = l.ControlRows(ctx, names...); err != nil {
 			return err
 		}

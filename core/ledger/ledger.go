@@ -37,10 +37,14 @@ type Ledger struct {
 	mu     sync.Mutex          // guards opened; never held while calling the sink
 	opened map[string]struct{} // tables ready to be written
 
-	// writing lets one goroutine at a time write to control: they would only get
-	// in each other's way, since every write rewrites the same file.
-	writing chan struct{}
+	// One goroutine at a time writes to each table, since they would only get in
+	// each other's way: every write to control rewrites the same file, and of
+	// appends to facts all but one would lose the number of their commit.
+	factsTurn, controlTurn turn
 }
+
+// turn is held by who has sent into it.
+type turn chan struct{}
 
 // New returns the ledger of a sink; it touches nothing yet.
 func New(tables plugin.Tables, opts Options) *Ledger {
@@ -48,8 +52,8 @@ func New(tables plugin.Tables, opts Options) *Ledger {
 		tables: tables,
 		facts:  plugin.TableRef{Name: opts.Facts}, control: plugin.TableRef{Name: opts.Control},
 		warn: opts.Warn, clock: opts.Clock, sleep: opts.Sleep, random: opts.Random,
-		opened:  map[string]struct{}{},
-		writing: make(chan struct{}, 1),
+		opened:    map[string]struct{}{},
+		factsTurn: make(turn, 1), controlTurn: make(turn, 1),
 	}
 	if l.warn == nil {
 		l.warn = func(diag.Diagnostic) {}
@@ -114,15 +118,16 @@ func (l *Ledger) retry(ctx context.Context, write func() error) error {
 	}
 }
 
-// retryControl is retry for writes to the control table.
-func (l *Ledger) retryControl(ctx context.Context, write func() error) error {
+// retryAlone is retry for writes to a table of which the ledger makes one at a
+// time. The turn goes to others while it pauses.
+func (l *Ledger) retryAlone(ctx context.Context, mine turn, write func() error) error {
 	return l.retry(ctx, func() error {
 		select {
-		case l.writing <- struct{}{}:
+		case mine <- struct{}{}:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
-		defer func() { <-l.writing }()
+		defer func() { <-mine }()
 		return write()
 	})
 }

@@ -47,7 +47,7 @@ func (l *Ledger) movePosition(ctx context.Context, table string, move func(store
 		return err
 	}
 	var refused error // not to be tried again here
-	err := l.retryControl(ctx, func() error {
+	err := l.retryAlone(ctx, l.controlTurn, func() error {
 		state, err := l.look(ctx, l.control)
 		if err != nil {
 			return err
