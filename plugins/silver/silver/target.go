@@ -87,7 +87,12 @@ func overtaken(name string) error {
 }
 
 // checkTarget finds a table that cannot become silver: one with the columns of
-// a change log, which would be merged into itself, and one with other types.
+// a change log, which would be merged into itself, one that was applied from
+// another bronze, and one with other types.
+//
+// A position and the LSNs of rows order the changes of one bronze. In that of
+// another table, another database, or one that begins later, the same numbers
+// mean other commits: rows would be passed over, and nothing would tell.
 func checkTarget(spec plugin.TableSpec, silver plugin.TableState) error {
 	for _, f := range silver.Schema.Fields() {
 		if f.Name == plugin.ColumnOperation || f.Name == plugin.ColumnCaptureInstance || f.Name == plugin.ColumnSeqval {
@@ -95,6 +100,11 @@ func checkTarget(spec plugin.TableSpec, silver plugin.TableState) error {
 				"Its place is that of a change log, perhaps under another name: a link, or another URL of one folder. Give the silver another target or path.",
 				"%s holds changes, not current rows: it has the column %q", silver.Table.Name, f.Name).At("target").Err()
 		}
+	}
+	if from, follows := silver.Properties[fromProperty], spec.Properties[fromProperty]; from != "" && from != follows {
+		return diag.Errorf(diag.KindSchemaChanged, "silver.other_bronze",
+			fmt.Sprintf("Its rows and its position mean nothing there. Give the silver another target: it is then built anew from %s. Or let it follow %s again.", follows, from),
+			"The rows of %s were applied from %s, and it now follows %s", silver.Table.Name, from, follows).At("target").Err()
 	}
 	for _, want := range spec.Schema.Fields() {
 		for _, have := range silver.Schema.Fields() {
