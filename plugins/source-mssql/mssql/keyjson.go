@@ -80,6 +80,13 @@ func keyValue(v driver.Value, from string) (any, error) {
 	return nil, fmt.Errorf("a key of type %s came as %T", from, v)
 }
 
+// readsBack reports whether all texts of a key are what the server holds. The
+// driver reads what it cannot decode, half of a pair of UTF-16 or a byte that
+// the code page does not have, as U+FFFD, which sorts anywhere.
+func readsBack(key string) bool {
+	return !strings.Contains(key, "\uFFFD") && !strings.Contains(key, `\ufffd`)
+}
+
 // decodeKey reads a bound of a key of n columns; "" and null are open.
 // integers tells that all its values are integers.
 func decodeKey(text string, n int) (b tsql.Bound, integers bool, err error) {

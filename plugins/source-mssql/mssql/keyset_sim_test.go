@@ -181,6 +181,29 @@ func TestAPrimaryKeyWithManyKeysInAMicrosecond(t *testing.T) {
 	}
 }
 
+// The driver reads what it cannot decode, half of a pair of UTF-16 or a byte
+// that the code page does not have, as U+FFFD. As the greatest key that could
+// end the last chunk below rows that were there.
+func TestAGreatestKeyThatDoesNotReadBack(t *testing.T) {
+	t.Parallel()
+	db := newDatabase(t)
+	tab, err := shared(db, "dbo.k", []mssqlsim.Column{{Name: "code", Type: "nvarchar(8)"}}, one("a", "b", "c", "d", "e", "z\uFFFD"))
+	must(t, err)
+	s := open(t, db, nil)
+	info, err := s.OpenSnapshot(ctx, plugin.OpenSnapshotRequest{Table: tab})
+	must(t, err)
+	if info.Extent != "" {
+		t.Errorf("extent %s", info.Extent)
+	}
+	for _, by := range [][2]int{{3, 0}, {0, 2}} {
+		chunks, err := cutSnapshot(s, tab, by[0], int64(by[1]))
+		must(t, err)
+		if got, err := onceEach(chunks, 6); err != nil || got != "6" {
+			t.Errorf("chunks of %s rows: %v", got, err)
+		}
+	}
+}
+
 // The chunks of any key are the table: each row comes once, no value is in two
 // chunks, and there are no more chunks than asked for or than rows.
 func TestTheChunksOfAnyKeyAreTheTable(t *testing.T) {

@@ -211,7 +211,7 @@ func (s *session) extent(ctx context.Context, c *conn, t target) (string, error)
 		e = extent{Kind: extentInt, Lo: &lo, Hi: &hi, Rows: &n}
 	} else {
 		key, ok, err := s.endKey(ctx, c, read, t, false)
-		if err != nil || !ok {
+		if err != nil || !ok || !readsBack(key) {
 			return "", err
 		}
 		e = extent{Kind: extentKeyset, Max: json.RawMessage(key)}
