@@ -91,6 +91,73 @@ func (w *workspace) bronzeStanding(ctx context.Context, lake *planner.Lake, s *m
 	return out, nil
 }
 
+// lostTables tells of the streams and silvers of a lake whose tables lack what
+// was written to them. All tables are looked at in one call, after the control
+// rows were read; only one that seems to lack something is looked at as final
+// does.
+func (w *workspace) lostTables(ctx context.Context, lake *planner.Lake, control map[string]ledger.ControlRow) (map[addr.Address]string, error) {
+	type looked struct {
+		address addr.Address
+		ref     plugin.TableRef
+		lost    func(plugin.TableState) bool
+	}
+	var all []looked
+	req := plugin.GetTablesRequest{Tables: []plugin.TableRef{lake.Ledger.Facts()}}
+	facts := plugin.TableState{}
+	for i := range w.config.Streams {
+		s := &w.config.Streams[i]
+		if s.To != lake.Sink.Addr {
+			continue
+		}
+		own := lake.State.Stream(s.AppID)
+		generation, err := own.Generation(ctx)
+		if err != nil {
+			return nil, err
+		}
+		log, err := own.Checkpoint(generation.Number).Load(ctx)
+		if err != nil {
+			return nil, err
+		}
+		sinkID := ledger.SinkID(s.AppID, generation.Number)
+		req.AppIDs = append(req.AppIDs, sinkID, ledger.FactsApp(sinkID))
+		all = append(all, looked{s.Addr, plugin.TableRef{Name: s.Target, Path: s.Path}, func(have plugin.TableState) bool {
+			return log.Newest >= 0 && !have.Exists || stream.Txn(have, sinkID) < stream.Txn(facts, ledger.FactsApp(sinkID))
+		}})
+	}
+	for i := range w.config.Silvers {
+		if v := &w.config.Silvers[i]; v.To == lake.Sink.Addr {
+			all = append(all, looked{v.Addr, plugin.TableRef{Name: v.Target, Path: v.Path}, func(have plugin.TableState) bool {
+				return control[v.Target].Position.Lost(have) != nil
+			}})
+		}
+	}
+	for _, l := range all {
+		req.Tables = append(req.Tables, l.ref)
+	}
+	states, err := lake.Tables.GetTables(ctx, req)
+	if err == nil {
+		facts, states = states[0], states[1:]
+	}
+	out := map[addr.Address]string{}
+	for i, l := range all {
+		if err == nil && !l.lost(states[i]) {
+			continue
+		}
+		// One table that cannot be looked at hides none of the others.
+		at, err := w.standing(ctx, lake, l.address)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err == nil {
+			err = at.lost
+		}
+		if list := diag.FromError(err); len(list) > 0 {
+			out[l.address] = list[0].Summary
+		}
+	}
+	return out, nil
+}
+
 func tableOf(ctx context.Context, lake *planner.Lake, ref plugin.TableRef, apps ...string) (plugin.TableState, error) {
 	states, err := lake.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{ref}, AppIDs: apps})
 	if err != nil {

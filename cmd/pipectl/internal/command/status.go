@@ -82,6 +82,10 @@ func (w *workspace) statusRows(ctx context.Context, lakes map[addr.Address]*plan
 		if err != nil {
 			return nil, problems, err
 		}
+		lost, err := w.lostTables(ctx, lake, control)
+		if err != nil {
+			return nil, problems, err
+		}
 		runs, err := w.history(ctx, lake)
 		if err != nil {
 			return nil, problems, err
@@ -100,11 +104,13 @@ func (w *workspace) statusRows(ctx context.Context, lakes map[addr.Address]*plan
 				return nil, problems, err
 			}
 			row.LastError, row.LastRun = lastRun(runs, s.Addr)
+			row.Lost = lost[s.Addr]
 			rows = append(rows, row)
 			for _, v := range w.config.Silvers {
 				if v.From == s.Addr {
 					silver := silverRow(v, control[v.Target], instants[ledger.TablePosition{Table: s.Target, Position: control[v.Target].Position.Applied}])
 					silver.LastError, silver.LastRun = lastRun(runs, v.Addr)
+					silver.Lost = lost[v.Addr]
 					silver.Checks, silver.Foreign = w.unequal(runs, v.Addr), control[v.Target].Position.Foreign
 					rows = append(rows, silver)
 				}

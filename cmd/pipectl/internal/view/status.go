@@ -19,9 +19,13 @@ type StatusRow struct {
 	// Verdict is in microseconds UTC.
 	Verdict      *int64
 	OpenSnapshot string
-	LastRun      *time.Time
-	LastError    string
-	Note         string
+	// Lost tells that the table lacks what was written to it, or cannot be looked
+	// at: whatever the verdict says was true of rows that are not there; "" when
+	// it is as recorded.
+	Lost      string
+	LastRun   *time.Time
+	LastError string
+	Note      string
 	// Checks are those whose newest outcome is not equal.
 	Checks []CheckState
 	// Foreign is the newest version in which another program changed rows, nil
@@ -48,6 +52,9 @@ type CheckState struct {
 // note is everything that a person is to know of a table, in one line.
 func (s *Streams) note(r StatusRow, now time.Time) string {
 	var notes []string
+	if r.Lost != "" && r.Lost != r.LastError {
+		notes = append(notes, s.paint(red, "lost: ")+r.Lost)
+	}
 	switch {
 	case r.LastError != "":
 		notes = append(notes, s.paint(red, "failed: ")+r.LastError)
@@ -121,9 +128,11 @@ type jsonStatus struct {
 	Verdict      *string  `json:"finalized_until"`
 	VerdictAge   *float64 `json:"verdict_age_seconds"`
 	OpenSnapshot *string  `json:"open_snapshot"`
-	LastRun      *string  `json:"last_run"`
-	LastError    *string  `json:"last_error"`
-	Note         *string  `json:"note"`
+	// Lost is absent when the table is as recorded.
+	Lost      *string `json:"lost,omitempty"`
+	LastRun   *string `json:"last_run"`
+	LastError *string `json:"last_error"`
+	Note      *string `json:"note"`
 	// Checks are absent when the newest outcome of each is equal.
 	Checks  []jsonCheck `json:"checks,omitempty"`
 	Foreign *int64      `json:"foreign_version,omitempty"`
@@ -142,7 +151,7 @@ func (s *Streams) statusJSON(rows []StatusRow, now time.Time) error {
 		Tables []jsonStatus `json:"tables"`
 	}{[]jsonStatus{}}
 	for _, r := range rows {
-		j := jsonStatus{Address: r.Address, Table: r.Table, Position: filledText(r.Position), OpenSnapshot: filledText(r.OpenSnapshot),
+		j := jsonStatus{Address: r.Address, Table: r.Table, Position: filledText(r.Position), OpenSnapshot: filledText(r.OpenSnapshot), Lost: filledText(r.Lost),
 			LastError: filledText(r.LastError), Note: filledText(r.Note), Verdict: microsText(r.Verdict), Foreign: r.Foreign}
 		for _, c := range r.Checks {
 			j.Checks = append(j.Checks, jsonCheck{c.Address, c.Outcome, c.At.UTC().Format(jsonTime), now.Sub(c.At).Seconds(), filledText(c.Summary)})
