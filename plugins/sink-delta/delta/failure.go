@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/pipectl/pipectl/core/diag"
@@ -47,6 +49,7 @@ func disk(err error) error {
 }
 
 func classify(err error) (kind diag.Kind, code, detail string) {
+	var name *deltatable.NameError
 	switch {
 	case errors.Is(err, deltalog.ErrConflict):
 		return diag.KindConflict, "delta.conflict", "Another writer was faster. Nothing is lost; the next try starts from its version."
@@ -58,6 +61,9 @@ func classify(err error) (kind diag.Kind, code, detail string) {
 		return diag.KindUnsupported, "delta.unsupported", "Another program raised what the table demands. Use a newer pipectl that knows it, take it back with the program that raised it, or give the block another target."
 	case errors.Is(err, deltalog.ErrAppendOnly):
 		return diag.KindUnsupported, "delta.append_only", "Remove the table property delta.appendOnly, or leave the table to appends."
+	case errors.As(err, &name):
+		return diag.KindSchemaChanged, "delta.column_name", fmt.Sprintf("To go on without it, add to the table block: exclude = [%s]. %s A table that is made anew with such a column gets column mapping.",
+			quoted(name.Columns), plugin.LoadAnew)
 	case errors.Is(err, deltatable.ErrSchema):
 		return diag.KindSchemaChanged, "delta.schema", "Give the block, and what follows it, another target: those tables are then built with the new type. A type that only widens is taken by a table with the property delta.enableTypeWidening."
 	case errors.Is(err, deltatable.ErrDuplicateKey):
@@ -74,6 +80,15 @@ func classify(err error) (kind diag.Kind, code, detail string) {
 		return diag.KindInternal, "delta.file_gone", "A file that the table's log names is gone: restore it, or restore the table to a version without it."
 	}
 	return diag.KindInternal, "delta.failed", "Nothing of this call is in the table."
+}
+
+// quoted is a list of names as a configuration holds them.
+func quoted(names []string) string {
+	var out []string
+	for _, n := range names {
+		out = append(out, strconv.Quote(n))
+	}
+	return strings.Join(out, ", ")
 }
 
 func unreachable(root string, err error) error {

@@ -3,7 +3,6 @@ package deltatable
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -87,8 +86,8 @@ func (s *Snapshot) Alter(ctx context.Context, c Changes) (version int64, changed
 }
 
 // missing are the columns that the table does not have, in the form of the log.
-// A column of the same name and another type is a SchemaError, and so is a name
-// that needs column mapping where the table has none.
+// A column of the same name and another type is a SchemaError, a name that needs
+// column mapping where the table has none a NameError.
 func (s *Snapshot) missing(columns []arrow.Field) ([]deltalog.Field, error) {
 	wanted, err := deltalog.FromArrow(arrow.NewSchema(columns, nil))
 	if err != nil {
@@ -109,17 +108,7 @@ func (s *Snapshot) missing(columns []arrow.Field) ([]deltalog.Field, error) {
 		odd = append(odd, oddColumns(&deltalog.Struct{Fields: []deltalog.Field{f}})...)
 	}
 	if len(odd) > 0 && s.log.MappingMode() == deltalog.MappingNone {
-		return nil, oddNameError(odd)
+		return nil, &NameError{Columns: odd}
 	}
 	return out, nil
-}
-
-func oddNameError(columns []string) error {
-	quoted := make([]string, len(columns))
-	for i, c := range columns {
-		quoted[i] = fmt.Sprintf("%q", c)
-	}
-	return &SchemaError{Detail: fmt.Sprintf("the table has no column mapping, and without it Delta does not allow the column name %s; "+
-		"to add it, set the table properties delta.columnMapping.mode = 'name', delta.minReaderVersion = '2', delta.minWriterVersion = '5' "+
-		"(this raises the protocol for every reader and writer of the table)", strings.Join(quoted, ", "))}
 }

@@ -1,12 +1,16 @@
 package deltatable
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
 
 // Errors that callers decide by, tested with errors.Is. Errors of package
 // deltalog pass through: deltalog.ErrConflict is every kind of conflict.
 var (
 	// ErrSchema says that rows or changes do not go together with the table's
-	// schema; see SchemaError.
+	// schema; see SchemaError and NameError.
 	ErrSchema = errors.New("the schema does not fit the table")
 	// ErrDuplicateKey says that two rows of a merge have the same key; see
 	// DuplicateKeyError.
@@ -29,6 +33,24 @@ func (e *SchemaError) Error() string { return ErrSchema.Error() + ": " + e.Detai
 
 // Unwrap makes errors.Is(err, ErrSchema) hold.
 func (e *SchemaError) Unwrap() error { return ErrSchema }
+
+// NameError names columns that cannot be added to a table without column
+// mapping, since their names hold a character that Delta refuses there. A new
+// table with such a column gets column mapping; see CreateIfAbsent.
+type NameError struct{ Columns []string }
+
+func (e *NameError) Error() string {
+	quoted := make([]string, len(e.Columns))
+	for i, c := range e.Columns {
+		quoted[i] = fmt.Sprintf("%q", c)
+	}
+	return ErrSchema.Error() + ": the table has no column mapping, and without it Delta does not allow the column name " + strings.Join(quoted, ", ") +
+		"; to add it, set the table properties delta.columnMapping.mode = 'name', delta.minReaderVersion = '2', delta.minWriterVersion = '5' " +
+		"(this raises the protocol for every reader and writer of the table)"
+}
+
+// Unwrap makes errors.Is(err, ErrSchema) hold.
+func (e *NameError) Unwrap() error { return ErrSchema }
 
 // DuplicateKeyError names the key that two rows of a merge have.
 type DuplicateKeyError struct {
