@@ -196,6 +196,17 @@ func (x *execution) alone(a addr.Address, work func() error) error {
 	return work()
 }
 
+// whyDifferent says where to look: what silver cannot have, a new silver over
+// the same bronze cannot have either.
+func (x *execution) whyDifferent(c *model.Check) string {
+	stream := x.Config.Stream(x.Config.Silver(c.Silver).From)
+	if stream.Bootstrap == model.BootstrapNone {
+		return "The findings name keys and columns. " + stream.Addr.String() + " began without a snapshot, so rows that have not changed since are in no table of the lake. " + plugin.LoadAnew
+	}
+	return "The findings name keys and columns. A column that came or went at the source differs until its rows change: `pipectl plan` names it. " +
+		"Other causes are a program that writes the table, and a key that is not unique. A silver with another target is built anew from bronze, without the source."
+}
+
 // judge turns the outcome into the end of the step.
 func (x *execution) judge(c *model.Check, r *StepResult) error {
 	result := r.Check
@@ -204,7 +215,7 @@ func (x *execution) judge(c *model.Check, r *StepResult) error {
 	case plugin.Equal:
 		return nil
 	case plugin.Different:
-		d = diag.Errorf(diag.KindDifferent, "check.different", "The findings name keys and columns. Look for other writers of the table first. A silver with another target is built anew from bronze.",
+		d = diag.Errorf(diag.KindDifferent, "check.different", x.whyDifferent(c),
 			"%s differs from its source: %s", x.Config.Silver(c.Silver).Target, differences(*result))
 	default:
 		if x.stopped() {
