@@ -60,7 +60,7 @@ type execution struct {
 	events  sync.Mutex
 	mu      sync.Mutex // guards the maps, and what is in sources
 	results map[addr.Address]*StepResult
-	slots   map[[2]addr.Address]stream.Slots
+	slots   map[addr.Address]stream.Slots // by source
 	sources map[addr.Address]map[string]sourceTable
 	// timelines are those of the sources that were read so far.
 	timelines map[addr.Address]timeline
@@ -73,7 +73,7 @@ type execution struct {
 func Execute(ctx context.Context, req Request) (Result, error) {
 	x := &execution{
 		Request: req, results: map[addr.Address]*StepResult{},
-		slots: map[[2]addr.Address]stream.Slots{}, sources: map[addr.Address]map[string]sourceTable{},
+		slots: map[addr.Address]stream.Slots{}, sources: map[addr.Address]map[string]sourceTable{},
 		timelines: map[addr.Address]timeline{}, catching: map[addr.Address]*sync.Mutex{},
 	}
 	if x.Jobs <= 0 {

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"math"
 
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/ledger"
@@ -91,17 +92,26 @@ func (x *execution) streamConfig(ctx context.Context, s *model.Stream) (stream.C
 		Tables: lake.Tables, Bronze: plugin.TableRef{Name: s.Target, Path: s.Path}, Ledger: lake.Ledger, State: lake.State,
 		Holder: x.Holder, Bootstrap: s.Bootstrap, StartingPosition: s.StartingPosition, MaxCommits: s.MaxCommitsPerBatch,
 		Granularity: ledger.Granularity(s.Granularity), Stop: x.Stop, Clock: x.Clock, Sleep: x.Sleep,
-		Slots: x.slotsOf(table.Source, s.To, source, lake.Tables),
+		Slots: x.slotsOf(table.Source, source),
 	}, nil
 }
 
-// slotsOf bounds the reads between one source and one sink, over all streams.
-func (x *execution) slotsOf(source, sink addr.Address, from plugin.Source, to plugin.Tables) stream.Slots {
+// slotsOf bounds the reads of one source over all streams, whichever sinks they
+// write to: its connections are there once. No sink that takes rows of the
+// source gets more parts at a time than it can serve.
+func (x *execution) slotsOf(source addr.Address, from plugin.Source) stream.Slots {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	pair := [2]addr.Address{source, sink}
-	if x.slots[pair] == nil {
-		x.slots[pair] = stream.NewSlots(from.Limits(), to.Limits())
+	if slots := x.slots[source]; slots != nil {
+		return slots
 	}
-	return x.slots[pair]
+	limits := plugin.Limits{MaxParts: math.MaxInt}
+	for i := range x.Config.Streams {
+		s := &x.Config.Streams[i]
+		if lake := x.Lakes[s.To]; lake != nil && x.Config.Table(s.Table).Source == source {
+			limits.MaxParts = min(limits.MaxParts, lake.Tables.Limits().MaxParts)
+		}
+	}
+	x.slots[source] = stream.NewSlots(from.Limits(), limits)
+	return x.slots[source]
 }
