@@ -42,7 +42,7 @@ func (s *session) Aggregate(ctx context.Context, req plugin.AggregateRequest) (p
 		plugin.AggregateBounds: boundsSchema, plugin.AggregateCount: countSchema, plugin.AggregateBuckets: bucketsSchema, plugin.AggregateTiles: tilesSchema,
 	}[req.Kind]
 	if schema == nil {
-		return nil, diag.Errorf(diag.KindUnsupported, codeUnsupported, "", "There is no aggregate %q", string(req.Kind)).Err()
+		return nil, diag.Errorf(diag.KindUnsupported, codeUnsupported, "A newer version of this plugin may have it.", "There is no aggregate %q", string(req.Kind)).Err()
 	}
 	return rows.Produce(ctx, schema, func(ctx context.Context, w *rows.Writer) error {
 		b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
@@ -76,7 +76,7 @@ func (a *aggregate) run(ctx context.Context, c *conn, b *array.RecordBuilder) er
 	}
 	read := tsql.TableRead{Table: t.table, Locking: tsql.Locking{TimeoutMillis: a.config.locking.TimeoutMillis}}
 	if a.req.Kind != plugin.AggregateCount && t.cols == nil {
-		return diag.Errorf(diag.KindConfiguration, codeKey, "", "The key of %s cannot be cut: %s", a.cfg.label(), t.reason).Err()
+		return diag.Errorf(diag.KindConfiguration, codeKey, "Choose other columns with snapshot_keys.", "The key of %s cannot be cut: %s", a.cfg.label(), t.reason).At(argSnapshotKeys).Err()
 	}
 	r, err := keyRange(t.keys, t.cols, t.reason, a.req.Lo, a.req.Hi)
 	if err != nil {

@@ -178,10 +178,10 @@ func credentialRules(b body) diag.List {
 			}
 		}
 	} else if !b.given(argDatabase) {
-		list = append(list, configError(argDatabase, "Change data capture is per database.", "The source names no database"))
+		list = append(list, configError(argDatabase, `Set database = "NAME": change data capture is per database.`, "The source names no database"))
 	}
 	if b.given(argPort) && b.given(argInstance) {
-		list = append(list, configError(argInstance, "A port already names the instance.", "Both port and instance are given"))
+		list = append(list, configError(argInstance, "Leave one out: a port already names the instance.", "Both port and instance are given"))
 	}
 	if b.given(argAccessToken) {
 		for _, other := range []string{argUser, argPassword} {
@@ -200,13 +200,13 @@ func credentialRules(b body) diag.List {
 // driverConfig builds the driver's configuration. A parser's error may quote
 // the connection string, so it passes the mask.
 func driverConfig(b body, c *connection) (msdsn.Config, *diag.Diagnostic) {
-	fail := func(path, detail, summary string, args ...any) (msdsn.Config, *diag.Diagnostic) {
+	refuse := func(path, detail, summary string, args ...any) (msdsn.Config, *diag.Diagnostic) {
 		d := configError(path, detail, summary, args...)
 		return msdsn.Config{}, &d
 	}
 	text := b.text(argURL)
 	if b.given(argURL) && strings.TrimSpace(text) == "" {
-		return fail(argURL, "If it comes from env(), the variable is set to nothing.", "The connection string is empty")
+		return refuse(argURL, "If it comes from env(), the variable is set to nothing.", "The connection string is empty")
 	}
 	if text == "" {
 		text = partsURL(b)
@@ -219,13 +219,13 @@ func driverConfig(b body, c *connection) (msdsn.Config, *diag.Diagnostic) {
 			err = quoting.Err
 		}
 		if b.given(argURL) {
-			return fail(argURL, "Write sqlserver://USER:PASSWORD@HOST:PORT?database=NAME, with special characters of the password percent-encoded.", "The connection string cannot be read: %s", c.mask.text(err.Error()))
+			return refuse(argURL, "Write sqlserver://USER:PASSWORD@HOST:PORT?database=NAME, with special characters of the password percent-encoded.", "The connection string cannot be read: %s", c.mask.text(err.Error()))
 		}
-		path := argHost
+		path, advice := argHost, "Check host, port, instance and encrypt; the driver refuses one of them."
 		if b.given(argCertificate) {
-			path = argCertificate
+			path, advice = argCertificate, "Give the path of a .pem or .der file that this process can read, with the authority's certificate."
 		}
-		return fail(path, "", "The connection cannot be set up: %s", c.mask.text(err.Error()))
+		return refuse(path, advice, "The connection cannot be set up: %s", c.mask.text(err.Error()))
 	}
 	// Names that ODBC uses and the driver does not read.
 	if cfg.User == "" {
@@ -236,11 +236,11 @@ func driverConfig(b body, c *connection) (msdsn.Config, *diag.Diagnostic) {
 	}
 	c.mask = c.mask.with(cfg.User, cfg.Password)
 	if f := cfg.Parameters["fedauth"]; f != "" {
-		return fail(argURL, "Get a token outside and give it as access_token.", "The connection string asks for fedauth, which this plugin does not do")
+		return refuse(argURL, "Get a token outside and give it as access_token.", "The connection string asks for fedauth, which this plugin does not do")
 	}
 	for _, pair := range []struct{ arg, inURL string }{{argUser, cfg.User}, {argPassword, cfg.Password}, {argAccessToken, cfg.User}, {argAccessToken, cfg.Password}} {
 		if b.given(pair.arg) && pair.inURL != "" {
-			return fail(pair.arg, "Give each credential once.", "%s is given next to credentials in url", pair.arg)
+			return refuse(pair.arg, "Give each credential once.", "%s is given next to credentials in url", pair.arg)
 		}
 	}
 	if b.given(argUser) {
@@ -248,15 +248,15 @@ func driverConfig(b body, c *connection) (msdsn.Config, *diag.Diagnostic) {
 	}
 	if b.given(argDatabase) {
 		if cfg.Database != "" && cfg.Database != b.text(argDatabase) {
-			return fail(argDatabase, "Name the database once.", "database is %q and url names %q", b.text(argDatabase), cfg.Database)
+			return refuse(argDatabase, "Name the database once.", "database is %q and url names %q", b.text(argDatabase), cfg.Database)
 		}
 		cfg.Database = b.text(argDatabase)
 	}
 	if cfg.Database == "" {
-		return fail(argURL, "Change data capture is per database: add ?database=NAME.", "The connection string names no database")
+		return refuse(argURL, "Change data capture is per database: add ?database=NAME.", "The connection string names no database")
 	}
 	if c.token == "" && cfg.User == "" && cfg.Parameters["authenticator"] == "" {
-		return fail(argURL, "Put them into the connection string, or give user and password, or access_token.", "The source has no credentials")
+		return refuse(argURL, "Put them into the connection string, or give user and password, or access_token.", "The source has no credentials")
 	}
 	// The time to connect is bounded by a context; a bound on every read
 	// would cut healthy long fetches.

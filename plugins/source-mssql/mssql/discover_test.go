@@ -156,7 +156,7 @@ func TestTheUnionOfInstances(t *testing.T) {
 			s, problems := inferShape(tc.instances, cfg)
 			if tc.code != "" {
 				errs := problems.Errors()
-				if len(errs) == 0 || errs[0].Code != tc.code || !strings.Contains(errs[0].Summary, tc.want) || errs[0].Detail == "" && tc.code != codeColumnRule {
+				if len(errs) == 0 || errs[0].Code != tc.code || !strings.Contains(errs[0].Summary, tc.want) || errs[0].Detail == "" {
 					t.Fatalf("got %+v", problems)
 				}
 				return
@@ -172,6 +172,41 @@ func TestTheUnionOfInstances(t *testing.T) {
 				t.Fatalf("%q, warnings %v", got, problems.Warnings())
 			}
 		})
+	}
+}
+
+// What cannot be cast says what can.
+func TestACastThatCannotBeNamesThoseThatCan(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ typ, as, want string }{
+		{"int", "date", `as can be "string", "smallint", "int", "bigint", "double", "decimal(p,s)" here; without as it is read as int.`},
+		{"decimal", "boolean", `as can be "string", "smallint", "int", "bigint", "decimal(p,s)" here; without as it is read as decimal(9,2).`},
+		{"bit", "int", `as can be "string", "boolean" here; without as it is read as boolean.`},
+		{"real", "int", `as can be "string", "float", "double" here; without as it is read as float.`},
+		{"datetime", "date", `as can be "string", "timestamp_ntz" here; without as it is read as timestamp_ntz.`},
+		{"date", "int", `as can be "string", "date", "timestamp_ntz" here; without as it is read as date.`},
+		{"datetimeoffset", "timestamp_ntz", `as can be "string", "timestamp" here; without as it is read as timestamp.`},
+		{"varbinary", "string", "It can be read as binary only, which it is without as. Remove as."},
+		{"varchar", "binary", `as can be "string", "boolean", "smallint", "int", "bigint", "float", "double", "decimal(p,s)", "date", "timestamp_ntz", "timestamp" here; without as it is read as string.`},
+	} {
+		cfg, _ := parseTable(plugin.SourceTable{Columns: []plugin.ColumnRule{{Name: "c", As: tc.as}}, Object: object(objectSchema().EmptyValue(), nil)})
+		_, problems := inferShape([]captured{holds("a", 1, 1, col("c", tc.typ))}, cfg)
+		if len(problems) != 1 || problems[0].Code != codeColumnRule || problems[0].Detail != tc.want {
+			t.Errorf("%s as %s: %+v", tc.typ, tc.as, problems)
+		}
+	}
+	_, list := parseTable(plugin.SourceTable{Columns: []plugin.ColumnRule{{Name: "c", As: "datetime"}}, Object: object(objectSchema().EmptyValue(), nil)})
+	last := list[len(list)-1]
+	if last.Code != codeColumnRule || last.Summary != `Column c: "datetime" is no type` || !strings.Contains(last.Detail, "timestamp_ntz") {
+		t.Errorf("%+v", last)
+	}
+	for _, typ := range outTypes {
+		if typ.kind == kindDecimal {
+			continue
+		}
+		if again, err := parseOutType(typ.word()); err != nil || again != typ {
+			t.Errorf("%s is read as %s, %v", typ.word(), again, err)
+		}
 	}
 }
 

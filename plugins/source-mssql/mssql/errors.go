@@ -157,9 +157,9 @@ func (c connection) diagnose(err error) error {
 	case number == errSelectDenied || number == errColumnDenied:
 		return fail(diag.KindPermission, codeSourceGrant, "Grant SELECT on it to the login. The server says: "+said, "The login may not read an object that is needed")
 	case number == errInvalidObject:
-		return fail(diag.KindTransient, codeInstanceGone, "Its capture instance may have been disabled since this was planned. The server says: "+said, "A table that was planned to be read does not exist")
+		return fail(diag.KindTransient, codeInstanceGone, "Its capture instance may have been disabled since this was planned; planning again follows the table's newer instance, or says what is lost. The server says: "+said, "A table that was planned to be read does not exist")
 	case number == errInvalidColumn:
-		return fail(diag.KindSchemaChanged, codeMissingColumn, "A captured column was dropped since this was planned, or the change table is older than __$command_id (then set read { include_command_id = false }). The server says: "+said, "A column that was planned to be read does not exist")
+		return fail(diag.KindSchemaChanged, codeMissingColumn, "A captured column was dropped since this was planned: start again. Or the change table is older than __$command_id: set read { include_command_id = false }. The server says: "+said, "A column that was planned to be read does not exist")
 	case number == errCDCObjectDenied:
 		return fail(diag.KindPermission, codeUnknownInstance, "It may have been disabled since this was planned, or the login lacks SELECT on its captured columns or membership of its gating role. The server says: "+said, "A capture instance is not found")
 	case number == errCDCNotEnabled:
@@ -170,9 +170,9 @@ func (c connection) diagnose(err error) error {
 		return fail(diag.KindTransient, codeTransient, "This may pass by itself. The driver says: "+said, "The connection to %s broke", c.server())
 	}
 	if number != 0 {
-		return fail(diag.KindUnavailable, codeServer, said, "The server answered with error %d", number)
+		return fail(diag.KindUnavailable, codeServer, "Microsoft lists the number under Database Engine events and errors. The server says: "+said, "The server answered with error %d", number)
 	}
-	return fail(diag.KindInternal, codeServer, "", "%s", said)
+	return fail(diag.KindInternal, codeServer, "The plugin has no other word for it. Run again; if it comes back, report it with this message.", "%s", said)
 }
 
 // final is what diagnose returns, of a kind that nobody repeats.

@@ -4,9 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -91,6 +96,42 @@ func TestWhatErrorsMean(t *testing.T) {
 		if got := c.diagnose(same); got != same {
 			t.Errorf("%v becomes %v", same, got)
 		}
+	}
+}
+
+// A message without a way out is left to bugs.
+func TestEveryMessageSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.go")
+	must(t, err)
+	// Where the detail stands among the arguments.
+	details := map[string]int{"diag.Errorf": 2, "diag.Warningf": 1, "configError": 1, "refuse": 1, "fail": 2}
+	messages := 0
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, name, nil, 0)
+		must(t, err)
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			at, ok := details[types.ExprString(call.Fun)]
+			if !ok || len(call.Args) <= at {
+				return true
+			}
+			messages++
+			if types.ExprString(call.Args[at]) == `""` && types.ExprString(call.Args[0]) != "diag.KindInternal" {
+				t.Errorf("%s: no detail", set.Position(call.Pos()))
+			}
+			return true
+		})
+	}
+	if messages < 50 {
+		t.Errorf("only %d messages", messages)
 	}
 }
 

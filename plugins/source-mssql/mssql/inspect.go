@@ -175,7 +175,7 @@ func rowInstances(list []instance, r resolved, cfg tableConfig) []string {
 func inspectChangeTable(ctx context.Context, c *conn, ci instance, cfg tableConfig) (diag.List, error) {
 	q, err := tsql.ChangeTableState(ci.name)
 	if err != nil {
-		return diag.List{diag.Errorf(diag.KindUnsupported, codeUnknownInstance, "", "%s", err).At(cfg.path())}, nil
+		return diag.List{diag.Errorf(diag.KindUnsupported, codeUnknownInstance, "Its name cannot stand in a statement. A DBA enables capture of the table once more under another name: EXEC sys.sp_cdc_enable_table ..., @capture_instance = N'NAME'.", "%s", err).At(cfg.path())}, nil
 	}
 	r, ok, err := c.one(ctx, q)
 	if err != nil || !ok || r.null("allowed") {
@@ -239,7 +239,7 @@ func (s *session) inspectPending(ctx context.Context, c *conn, req plugin.Inspec
 	}
 	l, err := lsn.Parse(since.Text)
 	if err != nil {
-		return diag.Errorf(diag.KindConfiguration, codePosition, "", "The position of %s: %s", address, err).Err()
+		return diag.Errorf(diag.KindConfiguration, codePosition, positionAdvice, "The position of %s: %s", address, err).Err()
 	}
 	q, err := tsql.Pending(l.String(), max(1, req.PendingLimit))
 	if err != nil {

@@ -52,6 +52,18 @@ func (t outType) String() string {
 	return kindNames[t.kind]
 }
 
+// outTypes are one of each kind, in the order in which people are told them.
+var outTypes = []outType{{kind: kindString}, {kind: kindBool}, {kind: kindInt16}, {kind: kindInt32}, {kind: kindInt64}, {kind: kindFloat32}, {kind: kindFloat64},
+	decimalOf(maxDigits, 0), {kind: kindDate}, {kind: kindTimestampNTZ}, {kind: kindTimestamp}, {kind: kindBinary}}
+
+// word is the name of the type's kind as it is written in as.
+func (t outType) word() string {
+	if t.kind == kindDecimal {
+		return "decimal(p,s)"
+	}
+	return t.String()
+}
+
 var outTypeWords = map[string]kind{
 	"boolean": kindBool, "bool": kindBool, "smallint": kindInt16, "short": kindInt16, "int": kindInt32, "integer": kindInt32,
 	"bigint": kindInt64, "long": kindInt64, "float": kindFloat32, "real": kindFloat32, "double": kindFloat64,
@@ -73,7 +85,7 @@ func parseOutType(text string) (outType, error) {
 			return decimalOf(p, s), nil
 		}
 	}
-	return outType{}, fmt.Errorf("%q is no type: want string, boolean, short, int, long, float, double, decimal(p,s), date, timestamp, timestamp_ntz or binary", text)
+	return outType{}, fmt.Errorf("%q is no type", text)
 }
 
 // arrow is the type in Arrow.

@@ -54,7 +54,7 @@ func (s *session) Start(ctx context.Context, req plugin.StartRequest) (plugin.Po
 			}
 			if newest.Less(l) {
 				// A stream that starts there would wait without a word.
-				return diag.Errorf(diag.KindConfiguration, codePosition, "A position means something only in the database that it comes from. The newest commit here is "+newest.String()+".",
+				return diag.Errorf(diag.KindConfiguration, codePosition, `Write "latest" or "earliest", or check which database this is: a position means something only in the one that it comes from. The newest commit here is `+newest.String()+".",
 					"The starting position %s lies after every commit of this database", l).At("starting_position").Err()
 			}
 		}

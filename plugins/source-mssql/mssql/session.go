@@ -283,11 +283,14 @@ func (k clock) position(ctx context.Context, c *conn, l lsn.LSN) (plugin.Positio
 	return plugin.Position{Text: l.String(), CommitMicros: micros, HasCommit: ok}, err
 }
 
+// positionAdvice is what to do about a stored position that is no LSN.
+const positionAdvice = "This source stores positions as 0x and 20 hexadecimal digits, so another kind of source, or another program, stored it. Name the source that the stream was made with. " + plugin.LoadAnew
+
 // parsePosition reads a position that the core stored.
 func parsePosition(p plugin.Position, what string) (lsn.LSN, error) {
 	l, err := lsn.Parse(p.Text)
 	if err != nil {
-		return lsn.LSN{}, diag.Errorf(diag.KindConfiguration, codePosition, "", "%s: %s", what, err).Err()
+		return lsn.LSN{}, diag.Errorf(diag.KindConfiguration, codePosition, positionAdvice, "%s: %s", what, err).Err()
 	}
 	return l, nil
 }

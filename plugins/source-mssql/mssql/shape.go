@@ -98,7 +98,7 @@ func inferShape(instances []captured, cfg tableConfig) (shape, diag.List) {
 		}
 	}
 	if len(computed) > 0 {
-		list = append(list, diag.Warningf(codeComputed, "Change data capture stores NULL for computed columns, so they are left out.",
+		list = append(list, diag.Warningf(codeComputed, "Change data capture stores NULL for computed columns, so they are left out. Naming them in exclude says that this is known.",
 			"%s: left out computed columns %s", cfg.label(), strings.Join(computed, ", ")))
 	}
 	return s, list
@@ -123,7 +123,7 @@ func (s *shape) add(instances []captured, ci captured, col column, r rule) *diag
 	typ, chosen := natural, r.as.kind != kindInvalid
 	if chosen {
 		if !natural.casts(r.as) {
-			return place(diag.Errorf(diag.KindConfiguration, codeColumnRule, "", "The column %s of type %s cannot be read as %s", col.name, col.sql, r.as))
+			return place(diag.Errorf(diag.KindConfiguration, codeColumnRule, asAdvice(natural), "The column %s of type %s cannot be read as %s", col.name, col.sql, r.as))
 		}
 		typ = r.as
 	}
@@ -145,6 +145,20 @@ func (s *shape) add(instances []captured, ci captured, col column, r rule) *diag
 	}
 	s.columns = append(s.columns, outColumn{name: col.name, typ: typ, chosen: chosen})
 	return nil
+}
+
+// asAdvice says what as can be for a column that is read as a type.
+func asAdvice(natural outType) string {
+	var fit []string
+	for _, t := range outTypes {
+		if natural.casts(t) {
+			fit = append(fit, fmt.Sprintf("%q", t.word()))
+		}
+	}
+	if len(fit) < 2 {
+		return fmt.Sprintf("It can be read as %s only, which it is without as. Remove as.", natural)
+	}
+	return fmt.Sprintf("as can be %s here; without as it is read as %s.", strings.Join(fit, ", "), natural)
 }
 
 // findRule is the rule of a column: by its exact name, else ignoring case.

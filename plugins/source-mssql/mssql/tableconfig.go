@@ -123,7 +123,11 @@ func parseTable(t plugin.SourceTable) (tableConfig, diag.List) {
 		if r.As != "" {
 			as, err := parseOutType(r.As)
 			if err != nil {
-				list = append(list, diag.Errorf(diag.KindConfiguration, codeColumnRule, "", "Column %s: %s", r.Name, err).At("columns", r.Name, "as"))
+				var words []string
+				for _, t := range outTypes {
+					words = append(words, t.word())
+				}
+				list = append(list, diag.Errorf(diag.KindConfiguration, codeColumnRule, "Types are "+strings.Join(words, ", ")+".", "Column %s: %s", r.Name, err).At("columns", r.Name, "as"))
 			}
 			out.as = as
 		}
@@ -162,7 +166,7 @@ func parseObject(value cty.Value) (tableConfig, diag.List) {
 	cfg.snapshotKeys = b.texts(argSnapshotKeys)
 	for i, k := range cfg.snapshotKeys {
 		if _, err := tsql.Quote(k); err != nil {
-			list = append(list, configError("", "", "%s", err).At(argSnapshotKeys, i))
+			list = append(list, configError("", "Name a captured column as the table has it, without brackets.", "%s", err).At(argSnapshotKeys, i))
 		}
 	}
 	if b.given(argSnapshotKeys) && len(cfg.snapshotKeys) == 0 {
