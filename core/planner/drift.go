@@ -119,6 +119,21 @@ func leaveOut(spec plugin.TableSpec, have plugin.TableState, table *model.Table,
 	return withProperty(spec, leftOutProperty, listOf(names))
 }
 
+// stillLeftOut are the columns that a table without rows says were left out, and
+// that are read now. Only apply makes it forget them: a run that filled it before
+// would leave rows that have a column beside the word that they lack it, and the
+// column would be refused from then on.
+func stillLeftOut(have plugin.TableState, source *arrow.Schema) []string {
+	if !have.Exists || have.Rows != 0 {
+		return nil
+	}
+	leftOut, _ := namesOf(have, leftOutProperty)
+	return slices.DeleteFunc(leftOut, func(name string) bool {
+		_, read := fieldFold(source, name)
+		return !read
+	})
+}
+
 func withProperty(spec plugin.TableSpec, name, value string) plugin.TableSpec {
 	properties := map[string]string{name: value}
 	for k, v := range spec.Properties {

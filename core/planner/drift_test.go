@@ -169,6 +169,38 @@ func TestATableWithoutRowsTakesOtherColumnsAndKeys(t *testing.T) {
 	}
 }
 
+// A table without rows that still says that a column was left out forgets it with
+// apply, before a run fills it: else the column would be refused for good though
+// every row has it.
+func TestATableWithoutRowsForgetsWhatWasLeftOutBeforeItIsFilled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.accept()
+	w.reshape(without("note"))
+	w.accept()
+	w.inspected = nil
+	w.insert(1)
+	step := w.plan().Step(theStream)
+	if want := "bronze.orders has no rows, and is to forget first that note was left out"; step.Accepted || step.NotAccepted != want || step.Diagnostics.HasErrors() {
+		t.Fatalf("accepted %v: %q %v", step.Accepted, step.NotAccepted, step.Diagnostics)
+	}
+	w.accept()
+	if step := w.plan().Step(theStream); !step.Accepted {
+		t.Errorf("after apply: %q", step.NotAccepted)
+	}
+	w.read()
+	if p := w.plan(); p.Changed() || len(p.Errors()) > 0 {
+		t.Errorf("%v %+v", p.Errors(), p.Steps)
+	}
+	// One that stays left out is nothing to forget.
+	w = newWorld(t)
+	w.leaveOut("note")
+	w.accept()
+	if step := w.plan().Step(theStream); !step.Accepted {
+		t.Errorf("left out: %q", step.NotAccepted)
+	}
+}
+
 // Rows of silver that one key told apart are not brought to another.
 func TestAnotherKeyNeedsAnotherSilver(t *testing.T) {
 	t.Parallel()

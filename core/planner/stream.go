@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/model"
 	"github.com/pipectl/pipectl/core/plan"
 	"github.com/pipectl/pipectl/core/plugin"
@@ -75,6 +77,9 @@ func (p *planning) stream(ctx context.Context, lake *Lake, s *model.Stream, tabl
 		if err := p.drift(ctx, lake, s, table, info.Schema, step); err != nil {
 			return err
 		}
+		if names := stillLeftOut(p.tables[s.To][s.Target], info.Schema); len(names) > 0 && step.Accepted {
+			step.Accepted, step.NotAccepted = false, fmt.Sprintf("%s has no rows, and is to forget first that %s was left out", s.Target, strings.Join(names, ", "))
+		}
 		spec = leaveOut(spec, p.tables[s.To][s.Target], table, info.Schema)
 		err := p.table(ctx, lake, s.Addr, spec, len(captured(info.Schema)), info.Key)
 		if err := retyped(step, p.tables[s.To][s.Target], s.Target, err); err != nil {
@@ -82,10 +87,10 @@ func (p *planning) stream(ctx context.Context, lake *Lake, s *model.Stream, tabl
 		}
 		p.classify(step.Changes)
 	}
-	return p.streamWork(ctx, lake, s, info, step)
+	return p.streamWork(ctx, lake, s, table, info, step)
 }
 
-func (p *planning) streamWork(ctx context.Context, lake *Lake, s *model.Stream, info plugin.TableInfo, step *plan.Step) error {
+func (p *planning) streamWork(ctx context.Context, lake *Lake, s *model.Stream, table *model.Table, info plugin.TableInfo, step *plan.Step) error {
 	log := p.logs[s.Addr]
 	known, found := false, false
 	if s.Bootstrap == model.BootstrapFull {
@@ -111,13 +116,10 @@ func (p *planning) streamWork(ctx context.Context, lake *Lake, s *model.Stream, 
 		return p.describeChanges(ctx, s, info, log, step)
 	}
 	if s.Bootstrap != model.BootstrapFull {
-		from := s.StartingPosition
-		if from == "" {
-			from = "earliest"
-		}
 		step.Kind, step.Reason, step.Pending = plan.Start, "it has no position yet and bootstrap is none", true
-		step.Detail = []string{"changes from " + from}
-		return nil
+		text, err := p.describeStart(ctx, s, table)
+		step.Detail = []string{text}
+		return err
 	}
 	if found {
 		step.Kind, step.Reason, step.Pending = plan.Start, "a snapshot is in "+s.Target+" already", true
@@ -127,6 +129,29 @@ func (p *planning) streamWork(ctx context.Context, lake *Lake, s *model.Stream, 
 	step.Kind, step.Reason, step.Pending = plan.FullSnapshot, "it has no position yet", true
 	p.describeSnapshot(info, step)
 	return nil
+}
+
+// describeStart says where a stream begins. The source is asked about a position,
+// so that one it cannot begin at is told before a table is made; the words for
+// its ends it always has.
+func (p *planning) describeStart(ctx context.Context, s *model.Stream, table *model.Table) (string, error) {
+	from := cmp.Or(s.StartingPosition, "earliest")
+	text := "changes from " + from
+	if from == "earliest" || from == "latest" {
+		return text, nil
+	}
+	source, err := p.Plugins.Source(ctx, table.Source)
+	if err != nil {
+		return text, err
+	}
+	at, err := source.Start(ctx, plugin.StartRequest{Table: SourceTable(table, s), From: from})
+	switch {
+	case diag.Is(err, diag.KindNotReady): // the run waits for it
+		return text, nil
+	case err != nil:
+		return text, fmt.Errorf("asking for the position to start at: %w", err)
+	}
+	return "changes after " + instant(at), nil
 }
 
 // readAgain asks for a new acceptance: the one that there is was of a snapshot
