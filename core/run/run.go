@@ -76,6 +76,7 @@ func Execute(ctx context.Context, req Request) (Result, error) {
 		slots: map[addr.Address]stream.Slots{}, sources: map[addr.Address]map[string]sourceTable{},
 		timelines: map[addr.Address]timeline{}, catching: map[addr.Address]*sync.Mutex{},
 	}
+	x.Plugins = newIdentified(req.Plugins)
 	if x.Jobs <= 0 {
 		x.Jobs = defaultJobs
 	}

@@ -1,0 +1,184 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/planner"
+	"github.com/pipectl/pipectl/core/plugin"
+)
+
+// identified are sessions whose sources are held to the database that they had
+// when the run first heard of it. A connection that comes back may lead to
+// another one, in which the positions of the streams mean nothing.
+type identified struct {
+	planner.Plugins
+
+	mu      sync.Mutex
+	sources map[addr.Address]*identifiedSource
+}
+
+func newIdentified(p planner.Plugins) *identified {
+	return &identified{Plugins: p, sources: map[addr.Address]*identifiedSource{}}
+}
+
+// Source opens a source, once.
+func (p *identified) Source(ctx context.Context, a addr.Address) (plugin.Source, error) {
+	session, err := p.Plugins.Source(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.sources[a] == nil {
+		p.sources[a] = &identifiedSource{Source: session, address: a, asking: make(chan struct{}, 1)}
+	}
+	return p.sources[a], nil
+}
+
+// identifiedSource asks who the source is before the first call after one that
+// failed in a way that may pass, and listens to every answer that says it. When
+// it is another one, no call is made any more.
+type identifiedSource struct {
+	plugin.Source
+	address addr.Address
+
+	// asking lets one call at a time ask; the others wait for its answer.
+	asking chan struct{}
+
+	mu       sync.Mutex // guards the fields below
+	identity string     // "" before it is known
+	// failures counts calls that failed, vouched is how many of them came before
+	// the last answer.
+	failures, vouched int
+	other             error
+}
+
+// sure makes sure that the source is the one that it was.
+func (s *identifiedSource) sure(ctx context.Context) error {
+	select {
+	case s.asking <- struct{}{}:
+		defer func() { <-s.asking }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	s.mu.Lock()
+	due, other := s.identity != "" && s.failures != s.vouched, s.other
+	s.mu.Unlock()
+	if other != nil || !due {
+		return other
+	}
+	if _, err := s.inspect(ctx, plugin.InspectRequest{}); err != nil {
+		return fmt.Errorf("asking %s who it is: %w", s.address, err)
+	}
+	return nil
+}
+
+// inspect asks, and holds the answer against what is known.
+func (s *identifiedSource) inspect(ctx context.Context, req plugin.InspectRequest) (plugin.InspectResponse, error) {
+	s.mu.Lock()
+	before := s.failures
+	s.mu.Unlock()
+	answer, err := s.Source.Inspect(ctx, req)
+	if err != nil {
+		return answer, s.heard(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.other != nil:
+	case s.identity == "", s.identity == answer.Identity:
+		s.identity, s.vouched = answer.Identity, max(s.vouched, before)
+	default:
+		s.other = diag.Errorf(diag.KindConfiguration, "run.another_source",
+			"The positions of its streams mean nothing in another database, so nothing more is read from it. Check where its address leads to now, then run again.",
+			"%s was %q when this run began, and is %q now", s.address, s.identity, answer.Identity).Err()
+	}
+	return answer, s.other
+}
+
+// heard notes the error of a call and returns it.
+func (s *identifiedSource) heard(err error) error {
+	if err == nil {
+		return nil
+	}
+	if kind := diag.KindOf(err); kind == diag.KindTransient || kind == diag.KindUnavailable {
+		s.mu.Lock()
+		s.failures++
+		s.mu.Unlock()
+	}
+	return err
+}
+
+// sourceCall makes one call.
+func sourceCall[T any](ctx context.Context, s *identifiedSource, do func() (T, error)) (T, error) {
+	if err := s.sure(ctx); err != nil {
+		var none T
+		return none, err
+	}
+	out, err := do()
+	return out, s.heard(err)
+}
+
+// Inspect needs no look before it, since it is one.
+func (s *identifiedSource) Inspect(ctx context.Context, req plugin.InspectRequest) (plugin.InspectResponse, error) {
+	return s.inspect(ctx, req)
+}
+
+func (s *identifiedSource) Start(ctx context.Context, req plugin.StartRequest) (plugin.Position, error) {
+	return sourceCall(ctx, s, func() (plugin.Position, error) { return s.Source.Start(ctx, req) })
+}
+
+func (s *identifiedSource) Latest(ctx context.Context, req plugin.LatestRequest) (plugin.LatestResponse, error) {
+	return sourceCall(ctx, s, func() (plugin.LatestResponse, error) { return s.Source.Latest(ctx, req) })
+}
+
+func (s *identifiedSource) PlanBatch(ctx context.Context, req plugin.PlanBatchRequest) (plugin.BatchPlan, error) {
+	return sourceCall(ctx, s, func() (plugin.BatchPlan, error) { return s.Source.PlanBatch(ctx, req) })
+}
+
+func (s *identifiedSource) Read(ctx context.Context, req plugin.ReadRequest) (plugin.FrameReader, error) {
+	return s.frames(ctx, func() (plugin.FrameReader, error) { return s.Source.Read(ctx, req) })
+}
+
+func (s *identifiedSource) Stamp(ctx context.Context, table plugin.SourceTable) (plugin.Position, error) {
+	return sourceCall(ctx, s, func() (plugin.Position, error) { return s.Source.Stamp(ctx, table) })
+}
+
+func (s *identifiedSource) OpenSnapshot(ctx context.Context, req plugin.OpenSnapshotRequest) (plugin.SnapshotInfo, error) {
+	return sourceCall(ctx, s, func() (plugin.SnapshotInfo, error) { return s.Source.OpenSnapshot(ctx, req) })
+}
+
+func (s *identifiedSource) PlanChunks(ctx context.Context, req plugin.PlanChunksRequest) ([]plugin.Chunk, error) {
+	return sourceCall(ctx, s, func() ([]plugin.Chunk, error) { return s.Source.PlanChunks(ctx, req) })
+}
+
+func (s *identifiedSource) Lost(ctx context.Context, req plugin.LostRequest) (plugin.LostResponse, error) {
+	return sourceCall(ctx, s, func() (plugin.LostResponse, error) { return s.Source.Lost(ctx, req) })
+}
+
+func (s *identifiedSource) Aggregate(ctx context.Context, req plugin.AggregateRequest) (plugin.FrameReader, error) {
+	return s.frames(ctx, func() (plugin.FrameReader, error) { return s.Source.Aggregate(ctx, req) })
+}
+
+// frames makes a call whose stream may break later.
+func (s *identifiedSource) frames(ctx context.Context, open func() (plugin.FrameReader, error)) (plugin.FrameReader, error) {
+	frames, err := sourceCall(ctx, s, open)
+	if err != nil {
+		return nil, err
+	}
+	return &identifiedFrames{FrameReader: frames, source: s}, nil
+}
+
+type identifiedFrames struct {
+	plugin.FrameReader
+	source *identifiedSource
+}
+
+func (f *identifiedFrames) Recv() (plugin.Frame, error) {
+	frame, err := f.FrameReader.Recv()
+	return frame, f.source.heard(err)
+}
