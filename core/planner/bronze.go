@@ -17,7 +17,7 @@ import (
 // checkBronze finds out, before apply touches the table, whether the stream
 // would refuse to go on in it, or write into it what it holds already.
 func (p *planning) checkBronze(ctx context.Context, lake *Lake, s *model.Stream) error {
-	if _, err := p.owner(lake, p.tables[s.To][s.Target], s.Addr); err != nil {
+	if _, err := p.owner(ctx, lake, p.tables[s.To][s.Target], s.Addr); err != nil {
 		return err
 	}
 	if log := p.logs[s.Addr]; log.Newest >= 0 {

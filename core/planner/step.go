@@ -90,7 +90,7 @@ func (p *planning) table(ctx context.Context, lake *Lake, owner addr.Address, sp
 			"Its place is that of a silver table, perhaps a former one, or a link to one. Give the stream another target or path.",
 			"Table %s holds current rows that were applied from %s, not changes", spec.Table.Name, from).At("target").Err()
 	}
-	takeOver, err := p.owner(lake, have, owner)
+	takeOver, err := p.owner(ctx, lake, have, owner)
 	if err != nil {
 		return err
 	}
@@ -117,18 +117,6 @@ func (p *planning) table(ctx context.Context, lake *Lake, owner addr.Address, sp
 	}
 	p.out.Tables = append(p.out.Tables, t)
 	return nil
-}
-
-// owner finds a table that another configuration writes; takeOver says whose
-// it was when this one may have it.
-func (p *planning) owner(lake *Lake, have plugin.TableState, a addr.Address) (takeOver string, err error) {
-	switch {
-	case !slices.ContainsFunc(p.TakeOver, func(t addr.Address) bool { return matches(t, a) }):
-		return lake.checkOwner(p.Config, have, a)
-	case have.Exists && have.Properties[ownerProperty] != lake.Owner(p.Config):
-		return "take over from " + have.Properties[ownerProperty], nil
-	}
-	return "", nil
 }
 
 // planLedgers plans facts and control of each lake in use.

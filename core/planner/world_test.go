@@ -30,6 +30,8 @@ type world struct {
 	clock  time.Time
 	// inspected changes what the source says of itself.
 	inspected func(*plugin.InspectResponse)
+	// start answers in place of the source, unless nil.
+	start func(plugin.StartRequest) (plugin.Position, error)
 	// silver and check replace the fakes.
 	silver plugin.Silver
 	check  plugin.Check
@@ -72,6 +74,14 @@ func (c counted) Inspect(ctx context.Context, req plugin.InspectRequest) (plugin
 func (c counted) Lost(ctx context.Context, req plugin.LostRequest) (plugin.LostResponse, error) {
 	c.w.calls["lost"]++
 	return c.Source.Lost(ctx, req)
+}
+
+func (c counted) Start(ctx context.Context, req plugin.StartRequest) (plugin.Position, error) {
+	c.w.calls["start"]++
+	if c.w.start != nil {
+		return c.w.start(req)
+	}
+	return c.Source.Start(ctx, req)
 }
 
 func (w *world) Source(context.Context, addr.Address) (plugin.Source, error) {

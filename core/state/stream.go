@@ -23,6 +23,10 @@ func (s *Store) Stream(appID string) *Stream {
 	return &Stream{store: s, appID: appID, dir: "streams/" + encodeName(appID) + "/"}
 }
 
+// Folder is where the stream's state lies below the place of the store, with a
+// slash at its end.
+func (s *Stream) Folder() string { return s.dir }
+
 // Streams lists the app ids of streams that have state.
 func (s *Store) Streams(ctx context.Context) ([]string, error) {
 	keys, err := s.objects.List(ctx, s.root+"streams/", "")
