@@ -38,7 +38,10 @@ type Selection struct {
 }
 
 // HelpRequest is returned when help was asked for with -h.
-type HelpRequest struct{ Text string }
+type HelpRequest struct {
+	Text  string
+	flags []Flag
+}
 
 // Error is the text of the help.
 func (h *HelpRequest) Error() string { return h.Text }
@@ -76,7 +79,7 @@ func (s *set) parse(args []string) ([]string, error) {
 	for len(args) > 0 {
 		if err := s.Parse(args); err != nil {
 			if errors.Is(err, flag.ErrHelp) {
-				return nil, &HelpRequest{s.help()}
+				return nil, s.help()
 			}
 			if name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); unknown {
 				return nil, s.noFlag(name)

@@ -76,31 +76,57 @@ func Help(name string) (string, bool) {
 		b.WriteString("\nPATH is a folder of *.hcl files or one file; the folder at hand when left out.\nRun pipectl help COMMAND for its arguments.\n")
 		return b.String(), true
 	}
+	if asked := ask(name); asked != nil {
+		return asked.Text, true
+	}
+	return "", false
+}
+
+// Flags lists the flags of a command in the order of the alphabet.
+func Flags(name string) []Flag {
+	if asked := ask(name); asked != nil {
+		return asked.flags
+	}
+	return nil
+}
+
+// Flag is one flag as help shows it.
+type Flag struct {
+	Name string
+	// Value is the placeholder of what it takes, "" for a switch.
+	Value string
+	Usage string
+}
+
+// ask has a command's parser describe itself; nil when there is no such command.
+func ask(name string) *HelpRequest {
 	for _, c := range Commands() {
 		if c.Name != name {
 			continue
 		}
 		var asked *HelpRequest
 		if c.parse != nil && errors.As(c.parse([]string{"-h"}), &asked) {
-			return asked.Text, true
+			return asked
 		}
-		return newSet(name).help(), true
+		return newSet(name).help()
 	}
-	return "", false
+	return nil
 }
 
 // help lists the flags that were defined.
-func (s *set) help() string {
+func (s *set) help() *HelpRequest {
+	var flags []Flag
+	s.VisitAll(func(f *flag.Flag) {
+		value, text := flag.UnquoteUsage(f)
+		flags = append(flags, Flag{f.Name, value, text})
+	})
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n  %s\n", strings.TrimSpace("pipectl "+s.command.Name+" "+s.command.Arguments), s.command.Short)
-	first := true
-	s.VisitAll(func(f *flag.Flag) {
-		if first {
-			b.WriteString("\nFlags:\n")
-			first = false
-		}
-		value, text := flag.UnquoteUsage(f)
-		fmt.Fprintf(&b, "  %-22s %s\n", strings.TrimSpace("-"+f.Name+" "+value), text)
-	})
-	return b.String()
+	if len(flags) > 0 {
+		b.WriteString("\nFlags:\n")
+	}
+	for _, f := range flags {
+		fmt.Fprintf(&b, "  %-22s %s\n", strings.TrimSpace("-"+f.Name+" "+f.Value), f.Usage)
+	}
+	return &HelpRequest{Text: b.String(), flags: flags}
 }

@@ -56,8 +56,8 @@ func ParseTail(args []string) (Tail, error) {
 	var t Tail
 	s := newSet("tail")
 	s.common(&t.Common)
-	s.StringVar(&t.From, "from", "earliest", "`POSITION`: earliest, latest or a position, exclusive")
-	s.Int64Var(&t.Max, "max", 100, "rows at most; 0 = all")
+	s.StringVar(&t.From, "from", "earliest", "behind which `POSITION` to begin: earliest, latest or one of the source (default earliest)")
+	s.Int64Var(&t.Max, "max", 100, "at most `N` rows; 0 = all (default 100)")
 	rest, err := s.parse(args)
 	if err != nil {
 		return t, err
@@ -83,9 +83,9 @@ type Table struct {
 func ParseTable(args []string) (Table, error) {
 	var t Table
 	s := newSet("table")
-	s.Int64Var(&t.Version, "version", -1, "version to read (default: the newest)")
+	s.Int64Var(&t.Version, "version", -1, "version `N` of the table (default: the newest)")
 	s.BoolVar(&t.JSON, "json", false, "write JSON, one object a line")
-	s.Int64Var(&t.Max, "max", 0, "rows or commits at most; 0 = all")
+	s.Int64Var(&t.Max, "max", 0, "at most `N` rows or commits; 0 = all (default 0)")
 	rest, err := s.parse(args)
 	if err != nil {
 		return t, err
@@ -141,8 +141,8 @@ func ParseDemo(args []string) (Demo, error) {
 	s := newSet("demo")
 	s.StringVar(&d.Dir, "dir", "", "`DIR` where everything goes (default: a new folder below the system's temporary one)")
 	s.BoolVar(&d.Watch, "watch", false, "go on until interrupted")
-	s.IntVar(&d.Rate, "rate", 50, "changes per second of the live workload; 0 = none")
-	s.IntVar(&d.Rows, "rows", 200_000, "orders to begin with")
+	s.IntVar(&d.Rate, "rate", 50, "`N` changes per second of the live workload; 0 = none (default 50)")
+	s.IntVar(&d.Rows, "rows", 200_000, "`N` orders to begin with (default 200000)")
 	rest, err := s.parse(args)
 	if err != nil {
 		return d, err
