@@ -1,11 +1,13 @@
 package host
 
 import (
+	"errors"
 	"os"
 	"runtime"
 	"slices"
 	"strings"
 
+	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plugin/wire"
 )
 
@@ -46,6 +48,28 @@ func matchesName(pattern, name string) bool {
 		return strings.HasPrefix(name, prefix)
 	}
 	return pattern == name
+}
+
+// checkTempDir makes a folder in the system's one for temporary files, and
+// removes it: without one no plugin has a socket, nor room for what does not fit
+// into memory.
+func checkTempDir() error {
+	dir := os.TempDir()
+	made, err := os.MkdirTemp(dir, "pipectl-")
+	if err == nil {
+		return os.Remove(made)
+	}
+	var at *os.PathError // which names the folder that was to be made
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	variable := "TMPDIR"
+	if runtime.GOOS == "windows" {
+		variable = "TMP"
+	}
+	return diag.Errorf(diag.KindUnavailable, "plugin.temporary",
+		"Let the environment variable "+variable+" name a folder that exists and that this user may write.",
+		"The folder for temporary files (%s), %s, cannot be used: %v", variable, dir, err).Err()
 }
 
 // maxTempDir leaves room for go-plugin's folder and file names: the path of a

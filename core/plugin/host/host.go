@@ -28,9 +28,12 @@ type Options struct {
 	// StopGrace is how long a process may take to end when asked, before it is
 	// killed; 0 means ten seconds.
 	StopGrace time.Duration
-	// Backoff is the pause before each restart of a process in a run; its
-	// length is how often one is restarted. nil means 1 s and 5 s.
+	// Backoff is the pause before each restart of a process; its length is how
+	// often one is restarted. A process that lived for an hour makes the count
+	// begin anew. nil means 1 s and 5 s.
 	Backoff []time.Duration
+	// Clock tells how long a process lived; nil means time.Now.
+	Clock func() time.Time
 	// Environ is the host's environment; nil means os.Environ.
 	Environ func() []string
 }
@@ -60,6 +63,9 @@ func New(options Options) *Host {
 	if options.Backoff == nil {
 		options.Backoff = []time.Duration{time.Second, 5 * time.Second}
 	}
+	if options.Clock == nil {
+		options.Clock = time.Now
+	}
 	if options.Environ == nil {
 		options.Environ = os.Environ
 	}
@@ -86,6 +92,9 @@ func (h *Host) Start(ctx context.Context, specs []Spec) (map[string]*Plugin, err
 		return nil, errors.New("the host was stopped")
 	}
 	h.mu.Unlock()
+	if err := checkTempDir(); err != nil { // which no plugin could do without
+		return nil, err
+	}
 	started := make([]*Plugin, len(specs))
 	failures := make([]error, len(specs))
 	var wait sync.WaitGroup

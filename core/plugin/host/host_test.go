@@ -9,7 +9,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -59,7 +61,7 @@ func TestAPanicShowsWhereItBegan(t *testing.T) {
 	}
 }
 
-func TestAPluginIsStartedAgainTwiceARun(t *testing.T) {
+func TestAPluginIsStartedAgainTwice(t *testing.T) {
 	t.Parallel()
 	source := openSource(t, startOne(t, quick()), "")
 	for range 3 {
@@ -72,6 +74,41 @@ func TestAPluginIsStartedAgainTwiceARun(t *testing.T) {
 		if !diag.Is(err, diag.KindUnavailable) || !strings.Contains(err.Error(), "3 times") || !strings.Contains(err.Error(), "the last words") {
 			t.Fatalf("error %v", err)
 		}
+	}
+}
+
+// A watch goes on for weeks: crashes count together only when no process lived
+// for an hour in between. What matters is its life, not when somebody noticed
+// its end.
+func TestAnHourOfHealthForgetsRestarts(t *testing.T) {
+	t.Parallel()
+	var now atomic.Int64
+	options := quick()
+	options.Clock = func() time.Time { return time.Unix(now.Load(), 0) }
+	p := startOne(t, options)
+	source := openSource(t, p, "")
+	crash := func() {
+		t.Helper()
+		if _, err := source.Start(t.Context(), plugin.StartRequest{Table: orders, From: "exit"}); !diag.Is(err, diag.KindTransient) {
+			t.Fatalf("error %v", err)
+		}
+	}
+	for range 3 {
+		crash()
+		if _, err := source.Start(t.Context(), plugin.StartRequest{Table: orders, From: "pid"}); err != nil {
+			t.Fatal(err) // it was started again
+		}
+		now.Add(3600)
+	}
+	for range 3 {
+		crash()
+		now.Add(3600) // nothing lives by now
+	}
+	if _, err := source.Start(t.Context(), plugin.StartRequest{Table: orders, From: "pid"}); !diag.Is(err, diag.KindUnavailable) || !strings.Contains(err.Error(), "3 times") {
+		t.Fatalf("error %v", err)
+	}
+	if n := p.Restarts(); n != 5 {
+		t.Errorf("%d restarts", n)
 	}
 }
 

@@ -23,18 +23,24 @@ type Plugin struct {
 
 	// lock is held by a send; it guards the fields below, and unlike a mutex a
 	// call that waits for it can be cancelled.
-	lock     chan struct{}
-	current  *process
-	restarts int
-	stopped  bool
+	lock    chan struct{}
+	current *process
+	// restarts counts all of them, recent those since a process was healthy.
+	restarts, recent int
+	stopped          bool
 }
+
+// healthy is how long a process must have lived for its end to be a new trouble
+// and not the old one. A watch goes on for weeks, and a plugin that dies once
+// in a while must not end it.
+const healthy = time.Hour
 
 func newPlugin(h *Host, spec Spec, proc *process) *Plugin {
 	return &Plugin{host: h, spec: spec, current: proc, lock: make(chan struct{}, 1)}
 }
 
 // live returns the running process. One that died is started again, after a
-// pause, as often in a run as the host allows.
+// pause, as often as the host allows.
 func (p *Plugin) live(ctx context.Context) (*process, error) {
 	select {
 	case p.lock <- struct{}{}:
@@ -50,11 +56,14 @@ func (p *Plugin) live(ctx context.Context) (*process, error) {
 	}
 	// What is left of the dead process goes first: its folder, its goroutines.
 	p.current.stop(0)
-	if p.restarts >= len(p.host.options.Backoff) {
-		d := p.current.crashedFor(p.restarts + 1)
+	if p.current.runner.lived() >= healthy {
+		p.recent = 0
+	}
+	if p.recent >= len(p.host.options.Backoff) {
+		d := p.current.crashedFor(p.recent + 1)
 		return nil, d.Err()
 	}
-	pause := time.NewTimer(p.host.options.Backoff[p.restarts])
+	pause := time.NewTimer(p.host.options.Backoff[p.recent])
 	defer pause.Stop()
 	select {
 	case <-pause.C:
@@ -62,6 +71,7 @@ func (p *Plugin) live(ctx context.Context) (*process, error) {
 		return nil, context.Cause(ctx)
 	}
 	p.restarts++
+	p.recent++
 	p.host.options.Logger.Warn("starting a plugin again after a crash", "plugin", p.spec.Name, "restart", p.restarts)
 	proc, err := p.host.start(ctx, p.spec)
 	if err != nil {
@@ -75,7 +85,7 @@ func (p *Plugin) live(ctx context.Context) (*process, error) {
 func (p *process) crashedFor(times int) diag.Diagnostic {
 	d := p.crash()
 	d.Kind, d.Code = diag.KindUnavailable, "plugin.crashes"
-	d.Summary = fmt.Sprintf("Plugin %q ended unexpectedly %d times in this run and is not started again", p.name, times)
+	d.Summary = fmt.Sprintf("Plugin %q ended unexpectedly %d times, without an hour of life in between, and is not started again", p.name, times)
 	return d
 }
 

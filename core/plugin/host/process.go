@@ -59,7 +59,7 @@ func (h *Host) start(ctx context.Context, spec Spec) (*process, error) {
 		// go-plugin fills a command with its own variables; ours has the rest.
 		RunnerFunc: func(_ hclog.Logger, filled *exec.Cmd, sockets string) (gorunner.Runner, error) {
 			cmd.Env = append(cmd.Env, filled.Env...)
-			r, err := newRunner(spec.Name, cmd)
+			r, err := newRunner(spec.Name, cmd, h.options.Clock)
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			if err == nil && p.reason != "" {

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strconv"
 	"sync"
+	"time"
 )
 
 // runner runs the command of a plugin for go-plugin. Unlike go-plugin's own it
@@ -18,16 +19,20 @@ type runner struct {
 	stdout io.ReadCloser
 	stderr io.ReadCloser
 
+	clock  func() time.Time
 	exited chan struct{} // closed when Wait has returned
 	once   sync.Once
-	err    error // of Wait; read after exited is closed
+	// What Wait found, read after exited is closed.
+	err   error
+	ended time.Time
 
-	mu     sync.Mutex
-	killed bool
+	mu      sync.Mutex
+	started time.Time
+	killed  bool
 }
 
-func newRunner(name string, cmd *exec.Cmd) (*runner, error) {
-	r := &runner{name: name, cmd: cmd, exited: make(chan struct{})}
+func newRunner(name string, cmd *exec.Cmd, clock func() time.Time) (*runner, error) {
+	r := &runner{name: name, cmd: cmd, clock: clock, exited: make(chan struct{})}
 	var err error
 	if r.stdout, err = cmd.StdoutPipe(); err != nil {
 		return nil, err
@@ -45,6 +50,7 @@ func (r *runner) Start(context.Context) error {
 	if r.killed {
 		return errors.New("killed before it was started")
 	}
+	r.started = r.clock()
 	return r.cmd.Start()
 }
 
@@ -53,9 +59,18 @@ func (r *runner) Start(context.Context) error {
 func (r *runner) Wait(context.Context) error {
 	r.once.Do(func() {
 		r.err = r.cmd.Wait()
+		r.ended = r.clock()
 		close(r.exited)
 	})
 	return r.err
+}
+
+// lived is how long the process ran. It waits for the end.
+func (r *runner) lived() time.Duration {
+	<-r.exited
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ended.Sub(r.started)
 }
 
 // Kill kills by pid; a process that has ended is no error.
