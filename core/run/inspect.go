@@ -30,11 +30,33 @@ func (x *execution) inspect(ctx context.Context, g *graph.Graph[addr.Address]) e
 	}
 	var streams []*model.Stream
 	for _, a := range order {
-		if s := x.streamOf(a); s != nil && !slices.Contains(streams, s) {
+		s := x.streamOf(a)
+		if s == nil || slices.Contains(streams, s) {
+			continue
+		}
+		if _, absent := x.absence(s.Addr); !absent { // which is looked at when its source answers
 			streams = append(streams, s)
 		}
 	}
-	return x.look(ctx, streams)
+	if !x.waits() {
+		return x.look(ctx, streams)
+	}
+	for len(streams) > 0 { // source by source: one that is away keeps nothing else from working
+		source := x.Config.Table(streams[0].Table).Source
+		var own, others []*model.Stream
+		for _, s := range streams {
+			if x.Config.Table(s.Table).Source == source {
+				own = append(own, s)
+			} else {
+				others = append(others, s)
+			}
+		}
+		if err := x.look(ctx, own); err != nil && !x.misses(ctx, own, err) {
+			return err
+		}
+		streams = others
+	}
+	return nil
 }
 
 // look asks about the tables of streams, each source and each ledger once.

@@ -47,24 +47,32 @@ func passes(err error) bool {
 // wait sleeps, and no longer than the run may go on: errStopped when it was asked
 // to end, another error when it was cancelled.
 func (x *execution) wait(ctx context.Context, d time.Duration) error {
-	waiting, cancel := context.WithCancel(ctx)
-	defer cancel()
-	done := make(chan struct{})
-	go func() { // ends with waiting, and is waited for below
-		defer close(done)
-		select {
-		case <-x.Stop:
-			cancel()
-		case <-waiting.Done():
-		}
-	}()
+	waiting, over := x.untilStopped(ctx)
+	defer over()
 	err := x.Sleep(waiting, d)
-	cancel()
-	<-done
 	if ctx.Err() == nil && x.stopped() {
 		return errStopped
 	}
 	return err
+}
+
+// untilStopped is a context that ends also when the run is asked to end; over
+// must be called.
+func (x *execution) untilStopped(ctx context.Context) (until context.Context, over func()) {
+	until, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() { // ends with until, and over waits for it
+		defer close(done)
+		select {
+		case <-x.Stop:
+			cancel()
+		case <-until.Done():
+		}
+	}()
+	return until, func() {
+		cancel()
+		<-done
+	}
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

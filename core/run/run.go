@@ -36,6 +36,9 @@ type Request struct {
 	Whole bool
 	// Watch keeps streams and silvers at the head until Stop; checks do not run.
 	Watch bool
+	// Again plans steps anew. A watch asks for it when a source was away that
+	// answers now; nil = the steps of such a source fail.
+	Again func(ctx context.Context, steps []addr.Address) (*plan.Plan, error)
 	// Poll is the pause of an idle watch; 0 = the stream's default.
 	Poll time.Duration
 	// Jobs bounds the steps that run at once; 0 = 4.
@@ -66,6 +69,11 @@ type execution struct {
 	timelines map[addr.Address]timeline
 	// catching are held while a check carries out a stream or silver again.
 	catching map[addr.Address]*sync.Mutex
+	// absent are the streams of a watch whose source was away, with why; nil =
+	// not known. misfits are why steps that were planned again cannot be carried
+	// out. planning is held while that is done.
+	absent, misfits map[addr.Address]error
+	planning        sync.Mutex
 }
 
 // Execute carries out the plan. The error is for what spoils the run as a
@@ -75,6 +83,7 @@ func Execute(ctx context.Context, req Request) (Result, error) {
 		Request: req, results: map[addr.Address]*StepResult{},
 		slots: map[addr.Address]stream.Slots{}, sources: map[addr.Address]map[string]sourceTable{},
 		timelines: map[addr.Address]timeline{}, catching: map[addr.Address]*sync.Mutex{},
+		absent: map[addr.Address]error{}, misfits: map[addr.Address]error{},
 	}
 	x.Plugins = newIdentified(req.Plugins)
 	if x.Jobs <= 0 {
@@ -131,11 +140,14 @@ func (x *execution) steps(ctx context.Context) (*graph.Graph[addr.Address], erro
 		step := &x.Plan.Steps[i]
 		r := &StepResult{Address: step.Address, Kind: step.Kind, Reason: step.Reason, Status: Skipped}
 		x.results[step.Address] = r
-		r.Diagnostics = append(r.Diagnostics, step.Diagnostics...)
+		absent := x.absentee(step)
+		if !absent {
+			r.Diagnostics = append(r.Diagnostics, step.Diagnostics...)
+		}
 		switch {
 		case x.Watch && step.Address.Kind == addr.Check: // no part of a watch
 			delete(x.results, step.Address)
-		case step.Diagnostics.HasErrors():
+		case step.Diagnostics.HasErrors() && !absent:
 			r.Status = Failed
 			x.ended(r)
 		case !x.Apply && !step.Accepted:

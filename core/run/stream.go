@@ -30,8 +30,7 @@ func (x *execution) stream(ctx context.Context, a addr.Address, r *StepResult, w
 	}
 	cfg.Watch, cfg.Poll = watch, x.Poll
 	// Only what was planned, and so accepted, reads a whole table, and that once.
-	step := x.Plan.Step(a)
-	cfg.SnapshotKnown = step == nil || step.Kind != plan.FullSnapshot || hasSnapshot(r.Stream)
+	cfg.SnapshotKnown = r.Kind != plan.FullSnapshot || hasSnapshot(r.Stream)
 	cfg.Warn = x.warn(r)
 	at := ""
 	cfg.Progress = func(p stream.Progress) {

@@ -63,7 +63,7 @@ func TestAWatchTellsOnceThatAStepWorks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "orders")
 	w.mustExecute(true)
-	idle, stop, told := 0, make(chan struct{}), map[string]int{}
+	idle, stopped, stop, told := 0, false, make(chan struct{}), map[string]int{}
 	_, err := w.execute(false, func(q *run.Request) {
 		q.Watch, q.Stop = true, stop
 		q.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
@@ -74,7 +74,8 @@ func TestAWatchTellsOnceThatAStepWorks(t *testing.T) {
 			case e.Kind == run.StepWorking:
 				told[e.Address.String()]++
 			case e.Kind == run.StepProgress && e.Stage == "idle":
-				if idle++; idle == 3 {
+				if idle++; idle >= 3 && told["silver.orders"] > 0 && !stopped {
+					stopped = true
 					close(stop)
 				}
 			}

@@ -25,9 +25,10 @@ func (x *execution) watch(ctx context.Context, g *graph.Graph[addr.Address]) err
 	var group sync.WaitGroup
 	signals := map[addr.Address][]chan struct{}{} // by stream: its silvers
 	over := map[addr.Address]chan struct{}{}      // by stream: closed when it has ended
+	planned := map[addr.Address]chan struct{}{}   // by stream: closed when it is not absent
 	for _, a := range order {
 		if a.Kind == addr.Stream {
-			over[a] = make(chan struct{})
+			over[a], planned[a] = make(chan struct{}), make(chan struct{})
 		}
 	}
 	for _, a := range order {
@@ -38,12 +39,14 @@ func (x *execution) watch(ctx context.Context, g *graph.Graph[addr.Address]) err
 		moved := make(chan struct{}, 1)
 		moved <- struct{}{} // what came before this run is applied at once
 		signals[from] = append(signals[from], moved)
-		done := over[from] // nil when the stream is not part of this run
-		if done == nil {
+		done, planned := over[from], planned[from]
+		ready := func() error { return x.awaitStream(ctx, a, planned, done) }
+		if done == nil { // the stream is not part of this run
 			done = make(chan struct{})
 			close(done)
+			ready = func() error { return x.ready(ctx, a) }
 		}
-		group.Go(func() { x.follow(ctx, a, moved, done) })
+		group.Go(func() { x.follow(ctx, a, ready, moved, done) })
 	}
 	for _, a := range order {
 		if a.Kind != addr.Stream {
@@ -51,6 +54,7 @@ func (x *execution) watch(ctx context.Context, g *graph.Graph[addr.Address]) err
 		}
 		group.Go(func() {
 			defer close(over[a])
+			var once sync.Once
 			moved := func() {
 				for _, moved := range signals[a] {
 					select {
@@ -59,7 +63,14 @@ func (x *execution) watch(ctx context.Context, g *graph.Graph[addr.Address]) err
 					}
 				}
 			}
-			x.keep(ctx, a, func(works func()) error {
+			ready := func() error {
+				err := x.ready(ctx, a)
+				if err == nil {
+					once.Do(func() { close(planned[a]) })
+				}
+				return err
+			}
+			x.keep(ctx, a, ready, func(works func()) error {
 				return x.stream(ctx, a, x.results[a], true, &listener{moved: moved, works: works})
 			})
 		})
@@ -68,10 +79,27 @@ func (x *execution) watch(ctx context.Context, g *graph.Graph[addr.Address]) err
 	return ctx.Err()
 }
 
+// awaitStream waits until the stream of a silver is planned. One that ended
+// before has nothing to apply.
+func (x *execution) awaitStream(ctx context.Context, a addr.Address, planned, over <-chan struct{}) error {
+	select {
+	case <-planned:
+	case <-over:
+		select {
+		case <-planned:
+		default:
+			return errAbsent
+		}
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return x.unfit(a)
+}
+
 // follow applies a silver whenever its stream moved, and once more when the
 // stream has ended.
-func (x *execution) follow(ctx context.Context, a addr.Address, moved, over <-chan struct{}) {
-	x.keep(ctx, a, func(works func()) error {
+func (x *execution) follow(ctx context.Context, a addr.Address, ready func() error, moved, over <-chan struct{}) {
+	x.keep(ctx, a, ready, func(works func()) error {
 		for {
 			select {
 			case <-moved:
@@ -89,22 +117,42 @@ func (x *execution) follow(ctx context.Context, a addr.Address, moved, over <-ch
 }
 
 // keep carries out a step of a watch until it ends well, fails for good, or
-// the run ends. The work says when it works.
-func (x *execution) keep(ctx context.Context, a addr.Address, work func(works func()) error) {
+// the run ends. It begins when it is ready, and the work says when it works.
+func (x *execution) keep(ctx context.Context, a addr.Address, ready func() error, work func(works func()) error) {
 	r := x.results[a]
-	started := x.Clock()
-	x.tell(Event{Kind: StepStarted, Address: a, Step: r})
+	started, begun := x.Clock(), false
 	t := trouble{x: x, step: r, warned: map[string]bool{}, failing: map[string]bool{}}
+	if cause, absent := x.absence(x.streamOf(a).Addr); absent && cause != nil && (a.Kind == addr.Stream || x.results[x.streamOf(a).Addr] == nil) {
+		t.fails(ctx, cause) // was its first try
+		for code := range t.failing {
+			t.warned[code] = true
+		}
+	}
+	once := func() error {
+		if err := ready(); err != nil {
+			return err
+		}
+		if !begun {
+			begun = true
+			x.tell(Event{Kind: StepStarted, Address: a, Step: r})
+		}
+		return work(t.over)
+	}
 	for {
-		err := x.retry(ctx, a, t.warn, func() error { return work(t.over) })
+		err := x.retry(ctx, a, t.warn, once)
 		if err != nil && passes(err) && ctx.Err() == nil && !x.stopped() {
 			t.fails(ctx, err)
 			if x.wait(ctx, watchPause) == nil {
 				continue
 			}
 		}
-		r.Status = Done
-		if err != nil && !errors.Is(err, errStopped) {
+		switch {
+		case errors.Is(err, errAbsent):
+			x.skip(a, x.streamOf(a).Addr)
+			return
+		case err == nil, errors.Is(err, errStopped):
+			r.Status = Done
+		default:
 			r.Status = Failed
 			r.Diagnostics = append(r.Diagnostics, x.locate(a, x.explain(ctx, err))...)
 		}

@@ -175,20 +175,6 @@ func (c connection) diagnose(err error) error {
 	return fail(diag.KindInternal, codeServer, "The plugin has no other word for it. Run again; if it comes back, report it with this message.", "%s", said)
 }
 
-// final is what diagnose returns, of a kind that nobody repeats.
-func final(err error) error {
-	var d *diag.Err
-	if !errors.As(err, &d) {
-		return err
-	}
-	for i := range d.List {
-		if d.List[i].Kind == diag.KindTransient {
-			d.List[i].Kind = diag.KindUnavailable
-		}
-	}
-	return err
-}
-
 func withPath(err error, path string) error {
 	var d *diag.Err
 	if path == "" || !errors.As(err, &d) {

@@ -231,7 +231,7 @@ func TestAServerOutOfReach(t *testing.T) {
 	var slept []time.Duration
 	s := openWith(t, newPlugin(&slept, slog.DiscardHandler), "sqlserver://reader:s3cret-Pa55@"+address+"?database=shop&encrypt=disable", nil)
 	_, err = s.Inspect(ctx, plugin.InspectRequest{})
-	d := wantDiag(t, err, diag.KindUnavailable, codeUnreachable, address, "firewall")
+	d := wantDiag(t, err, diag.KindTransient, codeUnreachable, address, "firewall")
 	if len(slept) != 0 || d.Path.String() != argURL || strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("a person who looks waits %v; path %s; %v", slept, d.Path, err)
 	}
@@ -302,7 +302,7 @@ func TestConnectingIsBounded(t *testing.T) {
 	}()
 	s := openWith(t, newPlugin(nil, slog.DiscardHandler), "sqlserver://u:p4ss@"+l.Addr().String()+"?database=shop&encrypt=disable", written{"connect_timeout": str("50ms")})
 	_, err = s.Inspect(ctx, plugin.InspectRequest{})
-	wantDiag(t, err, diag.KindUnavailable, codeUnreachable, "no connection within 50ms")
+	wantDiag(t, err, diag.KindTransient, codeUnreachable, "no connection within 50ms")
 	l.Close()
 	<-done
 }

@@ -85,12 +85,12 @@ func (s *session) Close() error {
 // an error that may pass.
 func (s *session) plan(ctx context.Context, method string, call func(*conn) error) error {
 	// A person who looks at a new configuration is told at once that its
-	// server is out of reach.
+	// server is out of reach: what is diagnosed is not tried again here.
 	impatient := method == methodInspect && !s.pool.everConnected()
 	err := s.retry.do(ctx, method, s.config.mask, func() error {
 		c, err := s.pool.borrow(ctx)
 		if err != nil && impatient {
-			return final(s.config.diagnose(err))
+			return s.config.diagnose(err)
 		}
 		if err != nil {
 			return err

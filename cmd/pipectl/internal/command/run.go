@@ -177,7 +177,13 @@ func work(ctx context.Context, e *Environment, a cli.Run, command string, choose
 	if len(p.Steps) == 0 {
 		return w.fail(nothingChosen(command)), nil
 	}
-	return w.execute(ctx, p, lakes, command, a.Grace, run.Request{Watch: a.Watch, Poll: a.Poll, Jobs: a.Jobs}), nil
+	req := run.Request{Watch: a.Watch, Poll: a.Poll, Jobs: a.Jobs}
+	if a.Watch {
+		req.Again = func(ctx context.Context, steps []addr.Address) (*plan.Plan, error) {
+			return planner.Make(ctx, planner.Request{Config: w.config, Plugins: w.sessions, Used: w.used(), Targets: steps, Now: e.Clock, Lakes: lakes})
+		}
+	}
+	return w.execute(ctx, p, lakes, command, a.Grace, req), nil
 }
 
 // execute carries out a plan under signal control, shows it, and records it.

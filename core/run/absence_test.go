@@ -1,0 +1,197 @@
+package run_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/plan"
+	"github.com/pipectl/pipectl/core/planner"
+	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/plugin/memory"
+	"github.com/pipectl/pipectl/core/run"
+)
+
+// absentSource is one that cannot be looked at for some calls.
+type absentSource struct {
+	plugin.Source
+	calls *int // that still fail
+	err   error
+}
+
+func (s absentSource) Inspect(ctx context.Context, req plugin.InspectRequest) (plugin.InspectResponse, error) {
+	if *s.calls > 0 {
+		*s.calls--
+		return plugin.InspectResponse{}, s.err
+	}
+	return s.Source.Inspect(ctx, req)
+}
+
+// away changes a request to that of a source which fails so many calls, the first
+// one that of the plan.
+func (w *world) startAway(q *run.Request, calls *int, err error) {
+	s := away{q.Plugins.(*sessions), absentSource{w.plugin.Database.Open(), calls, err}}
+	q.Plugins = s
+	again := func(ctx context.Context, steps []addr.Address) (*plan.Plan, error) {
+		return planner.Make(ctx, planner.Request{Config: w.cfg, Plugins: s, Lakes: q.Lakes, Targets: steps, Now: w.now})
+	}
+	var perr error
+	if q.Plan, perr = again(context.Background(), nil); perr != nil {
+		w.t.Fatal(perr)
+	}
+	q.Watch, q.Again = true, again
+	q.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+}
+
+// A service may begin before its database does. That is told once, and the silver
+// of the stream says nothing of its own.
+func TestAWatchWaitsForAServerThatIsAwayWhenItBegins(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		calls int
+		err   error
+		told  []string
+	}{
+		"for hours": {100, errAway, []string{
+			"failing stream.orders db.unreachable", "started stream.orders changes", "recovered stream.orders", "started silver.orders apply", "working silver.orders"}},
+		"for the plan": {1, errAway, []string{
+			"failing stream.orders db.unreachable", "started stream.orders changes", "recovered stream.orders", "started silver.orders apply", "working silver.orders"}},
+		"a login that is refused": {100, diag.Errorf(diag.KindPermission, "db.login", "", "wrong password").Err(), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "orders")
+			w.commit(memory.Insert("orders", row(1, "a")))
+			w.mustExecute(true)
+			w.commit(memory.Insert("orders", row(2, "b")))
+			calls, stop := tt.calls, make(chan struct{})
+			var told []string
+			r, err := w.execute(false, func(q *run.Request) {
+				w.startAway(q, &calls, tt.err)
+				q.Stop = stop
+				q.Event = func(e run.Event) {
+					switch e.Kind {
+					case run.StepFailing:
+						told = append(told, fmt.Sprint(e.Kind, " ", e.Address, " ", e.Step.Diagnostics[0].Code))
+					case run.StepStarted:
+						told = append(told, fmt.Sprint(e.Kind, " ", e.Address, " ", e.Step.Kind))
+					case run.StepWorking, run.StepRecovered:
+						told = append(told, fmt.Sprint(e.Kind, " ", e.Address))
+						if e.Address.Kind == addr.Silver {
+							close(stop)
+						}
+					case run.StepWarning:
+						t.Errorf("warned of %s", e.Diagnostic.Code)
+					}
+				}
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.told == nil {
+				if got := statuses(r); got != "stream.orders failed; silver.orders skipped" || calls != tt.calls-1 {
+					t.Errorf("%s, %d calls left", got, calls)
+				}
+				return
+			}
+			slices.Sort(told)
+			slices.Sort(tt.told)
+			if got := statuses(r); got != "stream.orders done; silver.orders done" || len(w.silver("orders")) != 2 || !slices.Equal(told, tt.told) {
+				t.Errorf("%s, silver %v, told %q", got, w.silver("orders"), told)
+			}
+		})
+	}
+}
+
+// A stream that was accepted and never began reads its table when the server is
+// there, as planned then.
+func TestAWatchThatWaitedTakesTheSnapshot(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "orders")
+	w.commit(memory.Insert("orders", row(1, "a")))
+	if _, err := w.execute(true, func(q *run.Request) { q.TablesOnly = true }); err != nil {
+		t.Fatal(err)
+	}
+	calls, stop := 5, make(chan struct{})
+	r, err := w.execute(false, func(q *run.Request) {
+		w.startAway(q, &calls, errAway)
+		q.Stop = stop
+		q.Event = func(e run.Event) {
+			if e.Kind == run.StepWorking && e.Address.Kind == addr.Silver && len(w.silver("orders")) == 1 {
+				close(stop)
+			}
+		}
+	})
+	if err != nil || r.Steps[0].Status != run.Done || r.Steps[0].Stream.SnapshotRows != 1 {
+		t.Errorf("%s %+v, %v", statuses(r), r.Steps[0].Stream, err)
+	}
+}
+
+// What is wrong beside a server that was away ends the step when it is back.
+func TestAWatchThatWaitedFindsWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "orders")
+	w.commit(memory.Insert("orders", row(1, "a")))
+	w.mustExecute(true)
+	calls := 5
+	r, err := w.execute(false, func(q *run.Request) {
+		w.startAway(q, &calls, errAway)
+		q.Stop = make(chan struct{})
+		again := q.Again
+		q.Again = func(ctx context.Context, steps []addr.Address) (*plan.Plan, error) {
+			p, err := again(ctx, steps)
+			for i := range p.Steps {
+				if p.Steps[i].Address.Kind == addr.Stream {
+					p.Steps[i].Diagnostics = diag.List{diag.Errorf(diag.KindDataLoss, "stream.data_loss", "", "gone")}
+				}
+			}
+			return p, err
+		}
+	})
+	if got := statuses(r); err != nil || got != "stream.orders failed; silver.orders skipped" || r.Steps[0].Diagnostics[0].Code != "stream.data_loss" {
+		t.Errorf("%s %v, %v", got, r.Steps[0].Diagnostics, err)
+	}
+}
+
+// A watch that is asked to end does not wait any more, and says what it waited for.
+func TestStopEndsTheWaitingForAServer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "orders")
+	w.mustExecute(true)
+	calls, stop := 1000, make(chan struct{})
+	r, err := w.execute(false, func(q *run.Request) {
+		w.startAway(q, &calls, errAway)
+		q.Stop = stop
+		q.Sleep = func(ctx context.Context, d time.Duration) error {
+			if d == 10*time.Second {
+				close(stop)
+				<-ctx.Done() // the time never comes
+			}
+			return ctx.Err()
+		}
+	})
+	if got := statuses(r); err != nil || !r.Stopped || got != "stream.orders failed; silver.orders skipped" || r.Steps[0].Diagnostics.Errors()[0].Code != "db.unreachable" {
+		t.Errorf("%s %v, %v", got, r.Steps[0].Diagnostics, err)
+	}
+}
+
+// A silver alone waits, too.
+func TestASilverAloneWaitsForTheServer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "orders")
+	w.commit(memory.Insert("orders", row(1, "a")))
+	w.mustExecute(true)
+	calls := 6
+	r, err := w.execute(false, func(q *run.Request) {
+		w.startAway(q, &calls, errAway)
+		q.Stop = make(chan struct{})
+		q.Plan.Steps = q.Plan.Steps[1:2]
+	})
+	if got := statuses(r); err != nil || got != "silver.orders done" || calls != 0 {
+		t.Errorf("%s %v, %v, %d calls left", got, r.Steps, err, calls)
+	}
+}
