@@ -3,6 +3,7 @@ package mssql
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"slices"
 	"strings"
@@ -15,10 +16,11 @@ import (
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim"
 )
 
-// shared makes and captures a table without a unique index and with one row
+// shared makes and captures dbo.k without a unique index and with one row
 // per key, which a last column n numbers. Its snapshots are cut on all other
 // columns.
-func shared(db database, name string, columns []mssqlsim.Column, keys [][]any) (plugin.SourceTable, error) {
+func shared(db database, columns []mssqlsim.Column, keys [][]any) (plugin.SourceTable, error) {
+	const name = "dbo.k"
 	var names []string
 	var all []mssqlsim.Column
 	for _, c := range columns {
@@ -39,9 +41,7 @@ func shared(db database, name string, columns []mssqlsim.Column, keys [][]any) (
 		}
 		return errors.Join(errs...)
 	})
-	tab := table(written{"object": str(name), "snapshot_keys": texts(names...)})
-	tab.Address = "table." + name
-	return tab, err
+	return table(written{"object": str(name), "snapshot_keys": texts(names...)}), err
 }
 
 // cutSnapshot opens a snapshot, plans it in parts or in chunks of rows, and reads the
@@ -147,7 +147,7 @@ func TestABoundThatDoesNotMove(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db := wireDatabase(t)
-			tab, err := shared(db, "dbo.k", tc.columns, tc.keys)
+			tab, err := shared(db, tc.columns, tc.keys)
 			must(t, err)
 			s := open(t, db, nil)
 			for _, by := range []struct {
@@ -187,7 +187,7 @@ func TestAPrimaryKeyWithManyKeysInAMicrosecond(t *testing.T) {
 func TestAGreatestKeyThatDoesNotReadBack(t *testing.T) {
 	t.Parallel()
 	db := newDatabase(t)
-	tab, err := shared(db, "dbo.k", []mssqlsim.Column{{Name: "code", Type: "nvarchar(8)"}}, one("a", "b", "c", "d", "e", "z\uFFFD"))
+	tab, err := shared(db, []mssqlsim.Column{{Name: "code", Type: "nvarchar(8)"}}, one("a", "b", "c", "d", "e", "z\uFFFD"))
 	must(t, err)
 	s := open(t, db, nil)
 	info, err := s.OpenSnapshot(ctx, plugin.OpenSnapshotRequest{Table: tab})
@@ -219,9 +219,7 @@ func TestTheChunksOfAnyKeyAreTheTable(t *testing.T) {
 		// Only the last column of a key can have seven digits.
 		{"datetime2(7)", []any{nil, "0001-01-01T00:00:00", "2026-01-01T00:00:00.1234561", "2026-01-01T00:00:00.1234562", "2026-01-01T00:00:00.1234569", "2026-01-01T00:00:00.1234570", "9999-12-31T23:59:59.9999999"}},
 	}
-	db := newDatabase(t)
-	s := open(t, db, nil)
-	tables := 0
+	name, databases := t.Name(), 0
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 3).Draw(t, "columns")
 		var columns []mssqlsim.Column
@@ -243,11 +241,22 @@ func TestTheChunksOfAnyKeyAreTheTable(t *testing.T) {
 			}
 			keys = append(keys, key)
 		}
-		tables++
-		tab, err := shared(db, fmt.Sprint("dbo.k", tables), columns, keys)
+		databases++
+		db := server.Database(fmt.Sprint(name, databases))
+		if err := db.EnableCDC(); err != nil {
+			t.Fatal(err)
+		}
+		tab, err := shared(db, columns, keys)
 		if err != nil {
 			t.Fatal(err)
 		}
+		opened, err := newPlugin(nil, slog.DiscardHandler).OpenSource(ctx, plugin.OpenRequest{Component: Type, Address: "source.shop",
+			Config: object(connectionSchema().EmptyValue(), written{"url": str(dsn(db))})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := opened.(*session)
+		defer s.Close()
 		parts, rows := rapid.IntRange(2, 9).Draw(t, "parts"), int64(0)
 		if rapid.Bool().Draw(t, "by rows") {
 			parts, rows = 0, int64(rapid.IntRange(1, 9).Draw(t, "chunk rows"))
