@@ -153,7 +153,7 @@ func (a *aggregate) tiles(ctx context.Context, c *conn, read tsql.TableRead, t t
 		return diag.Errorf(diag.KindInternal, codeKey, "", "%s", err).Err()
 	}
 	lo, n := b.Field(0).(*array.StringBuilder), b.Field(1).(*array.Int64Builder)
-	tile, start, last := int64(0), int64(0), int64(0)
+	tile, start, last, begun := int64(0), int64(0), int64(0), ""
 	err = c.keys(ctx, q, len(names), func(key string, rest []driver.Value) error {
 		row, _ := rest[0].(int64)
 		number, _ := rest[1].(int64)
@@ -162,10 +162,14 @@ func (a *aggregate) tiles(ctx context.Context, c *conn, read tsql.TableRead, t t
 			return nil // the last row, in the tile that has begun
 		}
 		if tile > 0 {
+			if key == begun || key == "null" { // one value fills several tiles
+				tile = number
+				return nil
+			}
 			n.Append(row - start)
 		}
 		lo.Append(key)
-		tile, start = number, row
+		tile, start, begun = number, row, key
 		return nil
 	})
 	if err == nil && tile > 0 {

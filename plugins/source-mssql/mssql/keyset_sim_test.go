@@ -204,6 +204,18 @@ func TestAGreatestKeyThatDoesNotReadBack(t *testing.T) {
 	}
 }
 
+// Each tile begins above the one before it, or a check that reads them one by
+// one would read the rows of a repeated value, or of NULL, twice.
+func TestTilesOfAKeyThatRepeats(t *testing.T) {
+	t.Parallel()
+	db := wireDatabase(t)
+	tab, err := shared(db, []mssqlsim.Column{{Name: "status", Type: "varchar(10)"}}, slices.Concat(repeat(4, nil), repeat(7, "open"), one("z")))
+	must(t, err)
+	lines, _, _, err := read(open(t, db, nil).Aggregate(ctx, plugin.AggregateRequest{Table: tab, Kind: plugin.AggregateTiles, Tiles: 6}))
+	must(t, err)
+	equal(t, lines, []string{`null|4`, `"open"|8`})
+}
+
 // The chunks of any key are the table: each row comes once, no value is in two
 // chunks, and there are no more chunks than asked for or than rows.
 func TestTheChunksOfAnyKeyAreTheTable(t *testing.T) {
