@@ -83,16 +83,16 @@ func (s *session) fits(snap *deltatable.Snapshot, spec plugin.TableSpec) error {
 }
 
 // PlanTable compares a table with its spec, and finds out whether rows of the
-// spec can be written into it.
+// spec can be written into it, and anything at all into its folder.
 func (s *session) PlanTable(ctx context.Context, spec plugin.TableSpec) (plugin.TablePlan, error) {
+	if err := s.probe(ctx, spec.Table); err != nil {
+		return plugin.TablePlan{}, err
+	}
 	snap, err := s.snapshot(ctx, spec.Table, -1)
 	if err != nil {
 		return plugin.TablePlan{}, err
 	}
 	if snap == nil {
-		if _, err := place(spec.Table); err != nil {
-			return plugin.TablePlan{}, err
-		}
 		return plugin.TablePlan{Action: plugin.TableCreate, Version: -1}, nil
 	}
 	plan := plugin.TablePlan{Action: plugin.TableNone, ID: snap.Log().Metadata().ID, Version: snap.Version()}

@@ -13,6 +13,7 @@ import (
 	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/plugins/sink-delta/deltalog"
 	"github.com/pipectl/pipectl/plugins/sink-delta/deltatable"
+	"github.com/pipectl/pipectl/plugins/sink-delta/store"
 )
 
 // failed turns an error of the libraries into a diagnostic that says which
@@ -97,6 +98,19 @@ func unreachable(root string, err error) error {
 		kind, code = diag.KindPermission, "delta.not_writable"
 	}
 	return diag.Errorf(kind, code, "Check root in the sink block and the rights on that folder.", "The lake %s cannot be opened: %v", root, err).At("root").Err()
+}
+
+// notWritable says why nothing can be written to a lake.
+func notWritable(root string, err error) error {
+	switch {
+	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case errors.Is(err, store.ErrNotFolder):
+		return diag.Errorf(diag.KindUnavailable, "delta.root", "Move that file away, or give the sink another root.", "The lake %s cannot be written: %v", root, err).At("root").Err()
+	case errors.Is(err, store.ErrPermission):
+		return diag.Errorf(diag.KindPermission, "delta.not_writable", "Give the user that runs pipectl the right to read and write the lake's folder, or give the sink another root.", "The lake %s cannot be written: %v", root, err).At("root").Err()
+	}
+	return unreachable(root, err)
 }
 
 func capital(doing string) string {

@@ -64,6 +64,24 @@ func (s *session) lake(ctx context.Context) (store.Store, error) {
 	return s.store, nil
 }
 
+// probe finds out, where the store can tell, that a table's folder cannot be
+// written. Only plans ask: what reads tables needs no right to write them.
+func (s *session) probe(ctx context.Context, ref plugin.TableRef) error {
+	at, err := place(ref)
+	if err != nil {
+		return err
+	}
+	st, err := s.lake(ctx)
+	if err != nil {
+		return err
+	}
+	prober, ok := st.(store.Prober)
+	if !ok {
+		return nil
+	}
+	return notWritable(s.settings.root, prober.Probe(ctx, path.Join(at, "_delta_log")))
+}
+
 // place is where a table lies below the root: its path, else its dotted name
 // as folders.
 func place(ref plugin.TableRef) (string, error) {
