@@ -18,6 +18,7 @@ const (
 	codeArgumentOld      = "argument.deprecated"
 	codeArgumentTwice    = "argument.duplicate"
 	codeRowAttribute     = "row.unknown_attribute"
+	codeRowHidden        = "row.used_whole"
 	codeRefUnknown       = "reference.unknown"
 	codeRefKind          = "reference.kind"
 	codeRefDirection     = "reference.direction"
@@ -62,7 +63,7 @@ func Codes() []string {
 	return []string{
 		codeSyntax, codeFileUnreadable, codeFileNone,
 		codeBlockUnknown, codeBlockLabels, codeBlockName, codeBlockDuplicate, codeBlockMissing,
-		codeArgumentUnknown, codeArgumentMissing, codeArgumentType, codeArgumentValue, codeArgumentOld, codeArgumentTwice, codeRowAttribute,
+		codeArgumentUnknown, codeArgumentMissing, codeArgumentType, codeArgumentValue, codeArgumentOld, codeArgumentTwice, codeRowAttribute, codeRowHidden,
 		codeRefUnknown, codeRefKind, codeRefDirection, codeRefInstance, codeRefQuoted, codeRefAttribute, codeRefEach, codeRefCycle,
 		codeExprInvalid, codeFuncUnknown, codeFuncFailed, codeForEach, codeForEachSensitive,
 		codeVarUndeclared, codeVarMissing, codeVarType, codeVarInvalid, codeVarDeclaration, codeVarPlanned,

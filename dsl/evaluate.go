@@ -32,8 +32,8 @@ type evaluator struct {
 	// read holds what file() read; secretFiles went into sensitive arguments.
 	read        map[string][]byte
 	secretFiles map[string]bool
-	// rows knows which attributes of for_each rows are used.
-	rows *rowUse
+	// demands are what the expressions read, and attributes of rows are held against.
+	demands *demands
 	// sinkOf remembers the sink of each stream, the default of its silvers.
 	sinkOf map[addr.Address]addr.Address
 	// sourceType is the type of each source block, which rules its tables.
@@ -57,7 +57,7 @@ func (f *Files) Evaluate(schemas Schemas) (*model.Config, diag.List) {
 	functions["env"] = ev.envFunction()
 	ev.root = &hcl.EvalContext{Variables: map[string]cty.Value{}, Functions: functions}
 	ev.offers = newOffers(ev.usableComponents(schemas.Components()))
-	ev.rows = newRowUse(f.decl)
+	ev.demands = newDemands(f.decl)
 
 	ev.evaluateVariables()
 	ev.evaluateLocals()
