@@ -30,11 +30,3 @@ func (p TargetPosition) Lost(target TableState) error {
 	}
 	return nil
 }
-
-// ForeignCommit is the warning that another program has changed rows of a
-// target, last in a version of it.
-func ForeignCommit(target string, version int64) diag.Diagnostic {
-	return diag.Warningf("silver.foreign_commit",
-		"Rows that it touched may differ from the source until they change there. A check with sample = 1 compares every row; when it finds them equal, this is said no more.",
-		"Another program has changed rows of %s, last in version %d", target, version)
-}

@@ -79,7 +79,7 @@ func (s *current) PlanSilver(ctx context.Context, req plugin.SilverRequest, host
 	if err := checkLost(silver, after[0], view.Position); err != nil {
 		return plan, err
 	}
-	foreign, err := changedByOthers(ctx, host, silver, view.Position)
+	foreign, err := plugin.ChangedByOthers(ctx, host.Tables, silver, view.Position, writer)
 	if err != nil {
 		return plan, err
 	}
@@ -125,7 +125,7 @@ func (s *current) RunSilver(ctx context.Context, req plugin.SilverRequest, host 
 	if err := checkLost(silver, after[1], view.Position); err != nil {
 		return result, err
 	}
-	foreign, err := changedByOthers(ctx, host, silver, view.Position)
+	foreign, err := plugin.ChangedByOthers(ctx, host.Tables, silver, view.Position, writer)
 	if err != nil {
 		return result, err
 	}

@@ -1,7 +1,6 @@
 package silver
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 
@@ -9,7 +8,7 @@ import (
 	"github.com/pipectl/pipectl/core/plugin"
 )
 
-// writer marks the commits of this plugin.
+// writer marks the commits of this plugin, by its name.
 const writer = "pipectl/silver"
 
 // mark is the user metadata of a merge: who made it, and how far it brought
@@ -28,50 +27,6 @@ func (m mark) text() (string, error) {
 		return "", fmt.Errorf("marking the commit to %s: %w", m.Target, err)
 	}
 	return string(data), nil
-}
-
-// ours reports whether this plugin made a commit.
-func ours(c plugin.Commit) bool {
-	var m mark
-	return json.Unmarshal([]byte(c.UserMetadata), &m) == nil && m.Writer == writer
-}
-
-// changedByOthers is the newest version in which another writer changed rows,
-// nil when none did: the one that is known with the position, or a newer one. A
-// version that nobody stored, as in control rows of older releases, tells nothing.
-func changedByOthers(ctx context.Context, host plugin.Host, target plugin.TableState, position plugin.TargetPosition) (*int64, error) {
-	foreign := position.Foreign
-	if position.Version == nil || !target.Exists {
-		return foreign, nil
-	}
-	stored, name := *position.Version, target.Table.Name
-	if target.Version == stored {
-		return foreign, nil
-	}
-	commits, err := host.Tables.History(ctx, plugin.HistoryRequest{Table: target.Table, After: stored})
-	if diag.Is(err, diag.KindUnsupported) { // a sink without histories cannot tell
-		return foreign, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("looking for commits of others to %s: %w", name, err)
-	}
-	next := stored
-	for _, c := range commits {
-		next++
-		if c.Version > target.Version {
-			break
-		}
-		if c.Version != next { // cleanup of the log took some, so nobody knows what they were
-			foreign, next = new(c.Version-1), c.Version
-		}
-		if c.DataChange && !ours(c) {
-			foreign = new(c.Version)
-		}
-	}
-	if next < target.Version { // the same of the newest ones
-		foreign = new(target.Version)
-	}
-	return foreign, nil
 }
 
 // warnForeign says that another writer changed rows.

@@ -25,7 +25,7 @@ const typeCurrent = "current"
 // Describe names the component "current".
 func (p *Plugin) Describe(context.Context) (plugin.Description, error) {
 	return plugin.Description{
-		Name: "pipectl/silver", Version: p.version,
+		Name: writer, Version: p.version,
 		Components: []plugin.Component{{
 			Role: plugin.RoleSilver, Type: typeCurrent,
 			Description: "Current rows: one row per key of the source table, equal to the source as of the table's position. Deletes are hard.",

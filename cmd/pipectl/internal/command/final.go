@@ -117,7 +117,10 @@ func (w *workspace) finalRow(ctx context.Context, lakes map[addr.Address]*planne
 	if err != nil {
 		return row, 0, err
 	}
-	row.Verdict, row.Foreign = at.control.FinalizedUntil, at.control.Position.Foreign
+	row.Verdict = at.control.FinalizedUntil
+	if row.Foreign, err = w.foreign(ctx, lake, a, at); err != nil {
+		return row, 0, err
+	}
 	switch {
 	// Whatever the verdict says was true of rows that are not there any more.
 	case at.lost != nil:
@@ -142,6 +145,22 @@ func (w *workspace) finalRow(ctx context.Context, lakes map[addr.Address]*planne
 	}
 	row.Reason = "not yet"
 	return row, exit.Different, nil
+}
+
+// foreign is the newest version of a silver in which another program changed
+// rows, nil when none did: the one that a run has recorded, or one that no run
+// has seen yet.
+func (w *workspace) foreign(ctx context.Context, lake *planner.Lake, a addr.Address, at standing) (*int64, error) {
+	known := at.control.Position.Foreign
+	v, sink := w.config.Silver(a), lake.Sink
+	if v == nil || at.lost != nil || !w.can(ctx, sink.Plugin, plugin.RoleSink, sink.Type).History {
+		return known, nil
+	}
+	description, err := w.plugins[v.Plugin].Describe(ctx)
+	if err != nil {
+		return known, err
+	}
+	return plugin.ChangedByOthers(ctx, lake.Tables, at.table, at.control.Position, description.Name)
 }
 
 // waitsForPerson are the exit codes of failures that no further run mends.
