@@ -234,9 +234,9 @@ func (h *handler) Reset(s *tds.Session, keepTran bool) {
 	c.noCount = false
 	c.Session.Reset()
 	if !keepTran {
-		c.Session.Close()
+		c.Session.Abort()
 	}
-	// the login's database exists: the login was let in with it
+	// The login was let in with this database; when it was dropped since, the session stays where it is.
 	_ = c.Use(s.Login.Database)
 }
 

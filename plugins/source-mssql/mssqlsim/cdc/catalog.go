@@ -133,7 +133,7 @@ func sysDatabases(s *Session, _ *Database) *tsql.Rows {
 	desc := sqltype.Str(sqltype.NVarChar, 60)
 	r := &tsql.Rows{Cols: []tsql.Column{col("name", sysname), col("database_id", integer), col("create_date", stamp), col("compatibility_level", tiny), ncol("collation_name", sysname),
 		ncol("state", tiny), ncol("state_desc", desc), ncol("snapshot_isolation_state", tiny), ncol("snapshot_isolation_state_desc", desc), ncol("is_read_committed_snapshot_on", bit),
-		col("is_cdc_enabled", bit), col("service_broker_guid", sqltype.Of(sqltype.UniqueIdentifier)), ncol("group_database_id", sqltype.Of(sqltype.UniqueIdentifier)), ncol("is_read_only", bit)}}
+		col("is_cdc_enabled", bit), col("service_broker_guid", sqltype.Of(sqltype.UniqueIdentifier)), ncol("group_database_id", sqltype.Of(sqltype.UniqueIdentifier)), ncol("is_read_only", bit), ncol("recovery_model", tiny), ncol("recovery_model_desc", desc)}}
 	level := map[Version]int64{V2016: 130, V2017: 140, V2019: 150, V2022: 160, Azure: 160}[s.srv.Version]
 	for _, d := range s.srv.databases() {
 		if !s.login.mayUse(d) {
@@ -144,7 +144,7 @@ func sysDatabases(s *Session, _ *Database) *tsql.Rows {
 			state, stateDesc = 1, "ON"
 		}
 		r.Data = append(r.Data, sqltype.Row{text(d.Name), num(int64(d.ID)), sqltype.FromTicks(d.created), num(level), text(sqltype.DefaultCollation), num(0), text("ONLINE"),
-			num(state), text(stateDesc), flag(d.rcsi.Load()), flag(d.enabled.Load()), sqltype.FromGUID(*d.guid.Load()), null, flag(false)})
+			num(state), text(stateDesc), flag(d.rcsi.Load()), flag(d.enabled.Load()), sqltype.FromGUID(*d.guid.Load()), null, flag(false), num(recoveryModels[*d.recovery.Load()]), text(*d.recovery.Load())})
 	}
 	return r
 }

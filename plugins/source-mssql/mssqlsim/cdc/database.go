@@ -31,6 +31,8 @@ type Database struct {
 	// capture is enabled, and service_broker_guid.
 	snapshotAllowed, rcsi, enabled atomic.Bool
 	guid                           atomic.Pointer[[16]byte]
+	recovery                       atomic.Pointer[string] // recovery_model_desc
+	sessions                       atomic.Int32           // whose current database this is
 
 	last    LSN // newest LSN given out
 	tran    uint64
@@ -45,6 +47,8 @@ func newDatabase(s *Server, name string, id int16) *Database {
 		nextObject: 901578250, freed: make(chan struct{}), last: LSN{0, 0, 0, 0x2A, 0, 0, 0x01, 0, 0, 0}}
 	db.snapshotAllowed.Store(true)
 	db.setGUID()
+	recovery := "FULL" // as of the database model (Microsoft: Recovery models)
+	db.recovery.Store(&recovery)
 	return db
 }
 

@@ -42,6 +42,7 @@ type Server struct {
 
 	mu     sync.RWMutex
 	dbs    map[string]*Database
+	nextID int16 // of a database; 2 to 4 are tempdb, model and msdb
 	logins map[string]*Login
 }
 
@@ -88,10 +89,12 @@ func (s *Server) Database(name string) *Database {
 	defer s.mu.Unlock()
 	db := s.dbs[strings.ToLower(name)]
 	if db == nil {
-		db = newDatabase(s, name, int16(len(s.dbs)+1))
+		id := int16(1)
 		if name != "master" {
-			db.ID = int16(len(s.dbs) + 4) // 2 to 4 are tempdb, model and msdb
+			id = max(s.nextID, 5)
+			s.nextID = id + 1
 		}
+		db = newDatabase(s, name, id)
 		s.dbs[strings.ToLower(name)] = db
 	}
 	return db

@@ -48,7 +48,9 @@ func (s *Server) NewSession(user, database string) (*Session, error) {
 	if db == nil || !login.mayUse(db) {
 		return nil, &sqltype.Error{Number: 4060, State: 1, Class: 11, Message: "Cannot open database \"" + database + "\" requested by the login. The login failed."}
 	}
-	return &Session{srv: s, db: db, login: login, isolation: tsql.ReadCommitted, wait: -1}, nil
+	sess := &Session{srv: s, login: login, isolation: tsql.ReadCommitted, wait: -1}
+	sess.enter(db)
+	return sess, nil
 }
 
 // DatabaseName gives the current database.
@@ -179,7 +181,7 @@ func (s *Session) Use(name string) error {
 	if !s.login.mayUse(db) {
 		return sqltype.Errorf(916, "The server principal \"%s\" is not able to access the database \"%s\" under the current security context.", s.login.Name, name)
 	}
-	s.db = db
+	s.enter(db)
 	return nil
 }
 
@@ -255,8 +257,14 @@ func (s *Session) Save(name string) error {
 	return nil
 }
 
-// Close rolls back what is open.
+// Close rolls back what is open and leaves the database. The session is of no more use.
 func (s *Session) Close() {
+	s.Abort()
+	s.enter(nil)
+}
+
+// Abort rolls back what is open.
+func (s *Session) Abort() {
 	if s.tx != nil {
 		s.tx.rollback()
 		s.tx, s.nesting = nil, 0

@@ -168,6 +168,9 @@ type Session interface {
 	// TranCount is @@TRANCOUNT.
 	TranCount() int
 
+	CreateDatabase(name string) error
+	AlterDatabase(name string, o DatabaseOptions) error
+	DropDatabase(name string, ifExists bool) error
 	CreateTable(def TableDef) error
 	AlterTable(n Name, alter Alter, text string) error
 	DropTable(n Name, ifExists bool) error

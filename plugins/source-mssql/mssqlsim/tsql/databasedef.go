@@ -1,0 +1,92 @@
+package tsql
+
+import (
+	"strings"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/sqlc-dev/teesql/ast"
+)
+
+// DatabaseOptions are what ALTER DATABASE ... SET changes; nil and "" leave an option as it is.
+type DatabaseOptions struct {
+	AllowSnapshot, ReadCommittedSnapshot *bool
+	Recovery                             string // FULL, BULK_LOGGED or SIMPLE
+}
+
+// defineDatabase carries out the statements that make, change and drop databases. They are not allowed within a
+// transaction (Microsoft: CREATE DATABASE, DROP DATABASE, "must run in autocommit mode").
+func (x *executor) defineDatabase(st ast.Statement) (bool, error) {
+	switch s := st.(type) {
+	case *ast.CreateDatabaseStatement:
+		if err := x.autocommit("CREATE DATABASE"); err != nil {
+			return true, err
+		}
+		if len(s.Options) > 0 || s.AttachMode != "" && s.AttachMode != "None" || s.CopyOf != nil || len(s.FileGroups) > 0 || len(s.LogOn) > 0 || s.Containment != nil || s.DatabaseSnapshot != nil {
+			return true, sqltype.Unsupported("files and options of CREATE DATABASE")
+		}
+		if s.Collation != nil && !strings.EqualFold(s.Collation.Value, sqltype.DefaultCollation) {
+			return true, sqltype.Unsupported("a database with the collation %s", s.Collation.Value)
+		}
+		return true, x.sess.CreateDatabase(s.DatabaseName.Value)
+	case *ast.AlterDatabaseSetStatement:
+		if err := x.autocommit("ALTER DATABASE"); err != nil {
+			return true, err
+		}
+		o, err := databaseOptions(s.Options)
+		if err != nil {
+			return true, err
+		}
+		name := ""
+		if s.DatabaseName != nil && !s.UseCurrent {
+			name = s.DatabaseName.Value
+		}
+		return true, x.sess.AlterDatabase(name, o)
+	case *ast.DropDatabaseStatement:
+		if err := x.autocommit("DROP DATABASE"); err != nil {
+			return true, err
+		}
+		for _, n := range s.Databases {
+			if err := x.sess.DropDatabase(n.Value, s.IsIfExists); err != nil {
+				return true, err
+			}
+		}
+		return true, nil
+	}
+	return false, nil
+}
+
+func (x *executor) autocommit(statement string) error {
+	if x.sess.TranCount() == 0 {
+		return nil
+	}
+	return sqltype.Errorf(226, "%s statement not allowed within multi-statement transaction.", statement)
+}
+
+// recoveryModels are the names of sys.databases (Microsoft: sys.databases, recovery_model_desc) for those of the parser.
+var recoveryModels = map[string]string{"full": "FULL", "bulklogged": "BULK_LOGGED", "simple": "SIMPLE"}
+
+func databaseOptions(list []ast.DatabaseOption) (o DatabaseOptions, err error) {
+	for _, option := range list {
+		switch d := option.(type) {
+		case *ast.OnOffDatabaseOption:
+			on := strings.EqualFold(d.OptionState, "on")
+			switch strings.ToLower(strings.ReplaceAll(d.OptionKind, "_", "")) {
+			case "allowsnapshotisolation":
+				o.AllowSnapshot = &on
+			case "readcommittedsnapshot":
+				o.ReadCommittedSnapshot = &on
+			default:
+				return o, sqltype.Unsupported("ALTER DATABASE SET %s", d.OptionKind)
+			}
+		case *ast.RecoveryDatabaseOption:
+			model, ok := recoveryModels[strings.ToLower(strings.ReplaceAll(d.Value, "_", ""))]
+			if !ok {
+				return o, sqltype.Unsupported("ALTER DATABASE SET RECOVERY %s", d.Value)
+			}
+			o.Recovery = model
+		default:
+			return o, sqltype.Unsupported("%s", nodeName(option))
+		}
+	}
+	return o, nil
+}
