@@ -183,6 +183,23 @@ func (s Saved) Write(path string) error {
 	return nil
 }
 
+// IsSaved reports whether a file is a saved plan, of any format.
+func IsSaved(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return false
+	}
+	var s struct {
+		FormatVersion int             `json:"format_version"`
+		Plan          json.RawMessage `json:"plan"`
+	}
+	return json.Unmarshal(data, &s) == nil && s.FormatVersion > 0 && s.Plan != nil
+}
+
 // ReadSaved reads a saved plan.
 func ReadSaved(path string) (Saved, error) {
 	var s Saved

@@ -219,6 +219,7 @@ func (x *execution) judge(c *model.Check, r *StepResult) error {
 			"%s differs from its source: %s", x.Config.Silver(c.Silver).Target, differences(*result))
 	default:
 		if x.stopped() {
+			r.CutShort = true
 			d = diag.Errorf(diag.KindDifferent, "check.undecided", "Run it again.",
 				"%s could not be decided: the run was asked to end while rows were in flight", x.Config.Silver(c.Silver).Target)
 			break

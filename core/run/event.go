@@ -42,6 +42,9 @@ type StepResult struct {
 	Check  *plugin.CheckResult
 	// Findings are the first differences that a check found, at most MaxFindings.
 	Findings []plugin.Finding
+	// CutShort is true for a check that could not decide because the run was asked
+	// to end.
+	CutShort bool
 
 	// looks are those of a check so far, for when one is tried again.
 	looks *looks
@@ -61,7 +64,8 @@ type Result struct {
 	// Stopped is true when the run was asked to end early.
 	Stopped bool
 	// CutShort is true when that left something out: a step that did not begin,
-	// or a stream that is not yet where the run would have brought it. A watch
+	// a stream that is not yet where the run would have brought it, or a check that
+	// could not decide any more. A watch
 	// has no other end and is never cut short.
 	CutShort bool
 }
@@ -76,7 +80,7 @@ func (r Result) Failed() bool {
 // cutShort reports whether a run that was asked to end left something out.
 func cutShort(steps []StepResult) bool {
 	return slices.ContainsFunc(steps, func(s StepResult) bool {
-		return s.Status == Skipped && s.Because.IsZero() || s.Stream != nil && s.Stream.Stopped
+		return s.Status == Skipped && s.Because.IsZero() || s.Stream != nil && s.Stream.Stopped || s.CutShort
 	})
 }
 

@@ -198,6 +198,29 @@ func TestStopEndsTheWaitOfACheck(t *testing.T) {
 	}
 }
 
+// What a check could not decide any more is left out by the stop, and no
+// difference.
+func TestACheckThatStopsUndecidedIsCutShort(t *testing.T) {
+	t.Parallel()
+	for _, onFailure := range []string{"fail", "warn"} {
+		w := settled(t)
+		w.cfg.Checks[0].OnFailure = onFailure
+		looks := &looking{answers: []plugin.CheckResult{{Outcome: plugin.Undecided, Buckets: 1, InFlight: 1, Failures: map[string]int64{"IN_FLIGHT": 1}}}}
+		stop := make(chan struct{})
+		r, err := w.execute(false, func(q *run.Request) {
+			q.Plugins, q.Stop = watched{q.Plugins.(*sessions), looks}, stop
+			q.Sleep = func(ctx context.Context, _ time.Duration) error {
+				close(stop)
+				<-ctx.Done()
+				return ctx.Err()
+			}
+		})
+		if d := r.Steps[2].Diagnostics; err != nil || !r.CutShort || !r.Steps[2].CutShort || len(d) != 1 || d[0].Code != "check.undecided" {
+			t.Errorf("%s: %s, cut short %v, %+v, %v", onFailure, statuses(r), r.CutShort, d, err)
+		}
+	}
+}
+
 // appendNames makes a table of one column, table_name, with these rows.
 func (w *world) appendNames(table plugin.TableRef, names ...string) {
 	w.t.Helper()

@@ -109,6 +109,18 @@ func (s *set) usage(format string, args ...any) error {
 	return &UsageError{s.command.Name, fmt.Sprintf(format, args...)}
 }
 
+// AsksForJSON reports whether arguments that cannot be understood ask for JSON.
+func AsksForJSON(args []string) bool {
+	return slices.ContainsFunc(args, func(arg string) bool {
+		name, value, given := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"), "=")
+		if name != "json" || !strings.HasPrefix(arg, "-") {
+			return false
+		}
+		wanted, err := strconv.ParseBool(value)
+		return !given || err == nil && wanted
+	})
+}
+
 // list is a flag that may be given several times, or with commas.
 type list struct {
 	values *[]string

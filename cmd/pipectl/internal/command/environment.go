@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/pipectl/pipectl/cmd/pipectl/internal/exit"
 	"github.com/pipectl/pipectl/cmd/pipectl/internal/view"
 	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/run"
 )
 
 // Environment is what commands take from the world.
@@ -31,6 +33,8 @@ type Environment struct {
 
 	// interrupted is the signal that ended interruptible work, nil when none did.
 	interrupted atomic.Pointer[os.Signal]
+	// finished tells that the last line of a run's events was written.
+	finished bool
 }
 
 // errInterrupted ends a command after interruptible work that a signal came to
@@ -79,11 +83,24 @@ func Main(ctx context.Context, e *Environment, args []string) int {
 		return e.fail(cli.NoCommand(name), nil)
 	}
 	code, err := work(ctx, e, rest)
-	if err != nil {
+	var asked *cli.HelpRequest
+	if errors.As(err, &asked) {
 		return e.fail(err, nil)
+	}
+	if err != nil {
+		// A line that cannot be understood tells all the same in which form its error is wanted.
+		e.Streams.JSON = e.Streams.JSON || cli.AsksForJSON(rest)
+		code = e.fail(err, nil)
+	}
+	if e.Streams.JSON && slices.Contains(eventful, name) && !e.finished {
+		e.Streams.NewRun(nil, e.Clock).Finished(run.Result{}, code)
 	}
 	return code
 }
+
+// eventful are the commands whose JSON form is events, of which the last one is
+// finished, whatever happened.
+var eventful = []string{"apply", "run", "check"}
 
 // commands maps a name to what it does. An error is shown and gives the code.
 var commands = map[string]func(context.Context, *Environment, []string) (int, error){

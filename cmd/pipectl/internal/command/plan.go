@@ -2,6 +2,10 @@ package command
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclwrite"
@@ -21,6 +25,9 @@ func planCommand(ctx context.Context, e *Environment, args []string) (int, error
 		return 0, err
 	}
 	e.Streams.JSON = a.JSON
+	if err := creatable(a.Out); err != nil {
+		return e.fail(err, nil), nil
+	}
 	w, err := open(ctx, e, a.Common, false)
 	defer w.close()
 	if err != nil {
@@ -59,6 +66,38 @@ func planCommand(ctx context.Context, e *Environment, args []string) (int, error
 		return exit.Pending, nil
 	}
 	return exit.Done, nil
+}
+
+// creatable reports a file of -out that cannot be written, before the work.
+func creatable(out string) error {
+	if out == "" {
+		return nil
+	}
+	info, err := os.Stat(out)
+	switch {
+	case err == nil && info.IsDir():
+		return notSaved(out, errors.New("it is a folder"))
+	case err == nil: // is written anew
+		f, err := os.OpenFile(out, os.O_WRONLY, 0)
+		if err != nil {
+			return notSaved(out, err)
+		}
+		return f.Close()
+	}
+	f, err := os.CreateTemp(filepath.Dir(out), ".pipectl-*")
+	if err != nil {
+		return notSaved(out, err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+func notSaved(out string, err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) { // the path is told already, and a file on trial has none of its own
+		err = at.Err
+	}
+	return diag.Errorf(diag.KindUnavailable, "plan.write", "Give -out a file in a folder that exists and that you may write to.",
+		"The plan cannot be saved as %s: %v", out, err).Err()
 }
 
 // plan makes a plan of the chosen steps.
@@ -106,5 +145,8 @@ func (w *workspace) save(a cli.Plan, p *plan.Plan) error {
 	for name, value := range w.config.Variables {
 		saved.Variables[name] = strings.TrimSpace(string(hclwrite.TokensForValue(value).Bytes()))
 	}
-	return saved.Write(a.Out)
+	if err := saved.Write(a.Out); err != nil {
+		return notSaved(a.Out, err)
+	}
+	return nil
 }

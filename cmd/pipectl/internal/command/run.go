@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -163,6 +164,11 @@ func work(ctx context.Context, e *Environment, a cli.Run, command string, choose
 	if err != nil {
 		return w.fail(err), nil
 	}
+	if a.Watch {
+		if err := w.watchable(selection); err != nil {
+			return w.fail(err), nil
+		}
+	}
 	planning, stop := e.interruptible(ctx)
 	p, lakes, err := w.plan(planning, selection, nil)
 	stop()
@@ -174,7 +180,7 @@ func work(ctx context.Context, e *Environment, a cli.Run, command string, choose
 	}
 	narrow(p)
 	e.Streams.Diagnostics(w.warnings, w.excerpt)
-	if len(p.Steps) == 0 {
+	if len(p.Steps) == 0 || a.Watch && !slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.Address.Kind != addr.Check }) {
 		return w.fail(nothingChosen(command)), nil
 	}
 	req := run.Request{Watch: a.Watch, Poll: a.Poll, Jobs: a.Jobs}
@@ -228,6 +234,9 @@ func (w *workspace) execute(ctx context.Context, p *plan.Plan, lakes map[addr.Ad
 		shown.Accepted(acceptance(ctx, lakes, p, started), w.planFile)
 	}
 	for _, s := range result.Steps {
+		if s.CutShort && control.firstCode() != exit.Done {
+			continue // undecided because of the signal, which has a code of its own
+		}
 		codes = append(codes, exit.OfList(s.Diagnostics))
 	}
 	code := exit.First(codes...)
@@ -243,6 +252,7 @@ func (w *workspace) execute(ctx context.Context, p *plan.Plan, lakes map[addr.Ad
 	}
 	w.record(ctx, lakes, w.runID, command, started, steps, code)
 	shown.Finished(result, code)
+	e.finished = true
 	return code
 }
 

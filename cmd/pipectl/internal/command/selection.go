@@ -57,6 +57,21 @@ func nothingChosen(command string) error {
 		"No step is chosen, so nothing would be done").Err()
 }
 
+// watchable refuses checks that are named for a watch, which carries out none.
+func (w *workspace) watchable(s cli.Selection) error {
+	chosen, err := w.resolveAll(s.Targets)
+	if err != nil {
+		return err
+	}
+	for i, a := range chosen {
+		if a.Kind == addr.Check {
+			return diag.Errorf(diag.KindConfiguration, "run.watch_check", "Start checks now and then beside the watch: pipectl check -target "+diag.Shell(s.Targets[i])+" "+diag.Shell(w.config.Path),
+				"%s is no step of a watch, which keeps streams and silvers at the head of their source", a).Err()
+		}
+	}
+	return nil
+}
+
 // onlyChecks leaves the checks of a plan. They wait for nothing: they compare
 // what is there.
 func onlyChecks(p *plan.Plan) {

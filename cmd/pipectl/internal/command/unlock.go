@@ -7,6 +7,7 @@ import (
 
 	"github.com/pipectl/pipectl/cmd/pipectl/internal/cli"
 	"github.com/pipectl/pipectl/cmd/pipectl/internal/exit"
+	"github.com/pipectl/pipectl/cmd/pipectl/internal/view"
 	"github.com/pipectl/pipectl/core/diag"
 )
 
@@ -16,6 +17,7 @@ func unlock(ctx context.Context, e *Environment, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	e.Streams.JSON = a.JSON
 	w, err := open(ctx, e, a.Common, false)
 	defer w.close()
 	if err != nil {
@@ -28,7 +30,7 @@ func unlock(ctx context.Context, e *Environment, args []string) (int, error) {
 	// Each lake has locks of its own, and one run may have taken the same name
 	// in several: all are looked at before one is released.
 	var held []string
-	released := false
+	var released []view.ReleasedLock
 	for _, release := range []bool{false, true} {
 		for _, lake := range lakes {
 			locks, err := lake.State.Locks(ctx)
@@ -46,14 +48,13 @@ func unlock(ctx context.Context, e *Environment, args []string) (int, error) {
 					if err := lake.State.Unlock(ctx, a.Name); err != nil {
 						return w.fail(err), nil
 					}
-					released = true
-					e.Streams.Printf("Released the lock of %s that run %s (process %d on %s) had taken.\n", a.Name, l.Holder.Run, l.Holder.PID, l.Holder.Host)
+					released = append(released, view.ReleasedLock{Name: a.Name, Run: l.Holder.Run, Process: l.Holder.PID, Host: l.Holder.Host})
 				}
 			}
 		}
 	}
-	if released {
-		return exit.Done, nil
+	if len(released) > 0 {
+		return exit.Done, e.Streams.Released(released)
 	}
 	detail := "No lock is held. They are named after app ids and tables."
 	if len(held) > 0 {

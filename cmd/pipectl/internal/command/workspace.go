@@ -43,6 +43,9 @@ type workspace struct {
 // open loads the configuration, starts its plugins and evaluates it. The
 // workspace must be closed, also when an error is returned with it.
 func open(ctx context.Context, e *Environment, c cli.Common, offline bool) (*workspace, error) {
+	if err := noSavedPlan(c.Path); err != nil {
+		return &workspace{env: e}, err
+	}
 	files, list := dsl.Load(c.Path, e.options(c, offline))
 	if files == nil {
 		return &workspace{env: e}, list.Err()
@@ -52,6 +55,15 @@ func open(ctx context.Context, e *Environment, c cli.Common, offline bool) (*wor
 		return &workspace{env: e, files: files}, list.Err()
 	}
 	return openFiles(ctx, e, c, files)
+}
+
+// noSavedPlan refuses a saved plan where a configuration is wanted.
+func noSavedPlan(path string) error {
+	if !plan.IsSaved(path) {
+		return nil
+	}
+	return diag.Errorf(diag.KindConfiguration, "path.saved_plan", "Carry it out with: pipectl apply "+diag.Shell(path)+". Every other command reads a configuration, a folder or a file of it.",
+		"%s is a saved plan, not a configuration", path).Err()
 }
 
 func (e *Environment) options(c cli.Common, offline bool) dsl.Options {
