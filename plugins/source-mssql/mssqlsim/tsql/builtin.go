@@ -41,6 +41,8 @@ func (b *binder) builtin(name string, args []expr) expr {
 		return b.concat(args)
 	case "YEAR", "MONTH", "DAY":
 		return b.dateFunction("DATEPART", strings.ToLower(name), args)
+	case "ERROR_NUMBER", "ERROR_SEVERITY", "ERROR_STATE", "ERROR_MESSAGE", "ERROR_PROCEDURE":
+		return b.caughtError(name, args)
 	case "HAS_PERMS_BY_NAME", "SERVERPROPERTY", "OBJECT_ID", "OBJECT_NAME", "OBJECT_SCHEMA_NAME", "DB_ID", "DB_NAME", "SCHEMA_ID", "SCHEMA_NAME", "COL_LENGTH", "TYPE_NAME", "COL_NAME":
 		return b.nameFunction(name, args)
 	}

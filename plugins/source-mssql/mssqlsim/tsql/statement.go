@@ -153,10 +153,7 @@ func (x *executor) try(s *ast.TryCatchStatement) (flow, error) {
 func (x *executor) raise(s *ast.RaiseErrorStatement) error {
 	e := &sqltype.Error{Number: 50000}
 	if err := x.plain(func(b *binder) {
-		if len(s.OptionalParameters) > 0 {
-			unsupported("arguments of RAISERROR")
-		}
-		e.Message = b.valueOf(s.FirstParameter, sqltype.Str(sqltype.NVarChar, 2047)).Str()
+		e.Message = b.raised(b.valueOf(s.FirstParameter, sqltype.Str(sqltype.NVarChar, 2047)).Str(), s.OptionalParameters)
 		e.Class = uint8(b.valueOf(s.SecondParameter, sqltype.Of(sqltype.Int)).Int())
 		e.State = uint8(b.valueOf(s.ThirdParameter, sqltype.Of(sqltype.Int)).Int())
 	}); err != nil {

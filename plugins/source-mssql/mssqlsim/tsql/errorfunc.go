@@ -1,0 +1,90 @@
+package tsql
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/sqlc-dev/teesql/ast"
+)
+
+// caughtError binds ERROR_NUMBER and its kin: NULL outside of a CATCH block (Microsoft: ERROR_NUMBER, ERROR_MESSAGE,
+// ERROR_SEVERITY, ERROR_STATE, ERROR_PROCEDURE). Procedures are the server's own here, and no error comes from one.
+func (b *binder) caughtError(name string, args []expr) expr {
+	if len(args) > 0 {
+		failf(174, "The %s function requires 0 argument(s).", strings.ToLower(name))
+	}
+	t := sqltype.Of(sqltype.Int)
+	switch name {
+	case "ERROR_MESSAGE":
+		t = sqltype.Str(sqltype.NVarChar, 4000)
+	case "ERROR_PROCEDURE":
+		t = sqltype.Str(sqltype.NVarChar, 128)
+	}
+	batch := b.batch
+	return expr{typ: t, null: true, eval: func(*frame) sqltype.Value {
+		e := batch.caught
+		if e == nil {
+			return sqltype.Value{}
+		}
+		switch name {
+		case "ERROR_NUMBER":
+			return sqltype.FromInt(int64(e.Number))
+		case "ERROR_SEVERITY":
+			return sqltype.FromInt(int64(e.Class))
+		case "ERROR_STATE":
+			return sqltype.FromInt(int64(e.State))
+		case "ERROR_MESSAGE":
+			return sqltype.FromString(e.Message)
+		}
+		return sqltype.Value{}
+	}}
+}
+
+// raised is the text of RAISERROR with its arguments in their places (Microsoft: RAISERROR). Flags, widths and
+// precisions are refused; a missing argument is written as (null).
+func (b *binder) raised(format string, params []ast.ScalarExpression) string {
+	var out strings.Builder
+	next := 0
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' {
+			out.WriteByte(format[i])
+			continue
+		}
+		i++
+		if i < len(format) && format[i] == '%' {
+			out.WriteByte('%')
+			continue
+		}
+		if i >= len(format) || !strings.ContainsRune("dioxXus", rune(format[i])) {
+			unsupported("this conversion in the text of RAISERROR")
+		}
+		verb := format[i]
+		if next >= len(params) {
+			out.WriteString("(null)")
+			continue
+		}
+		if verb == 's' {
+			v := b.valueOf(params[next], sqltype.Str(sqltype.NVarChar, 2047))
+			if v.IsNull() {
+				out.WriteString("(null)")
+			} else {
+				out.WriteString(v.Str())
+			}
+		} else {
+			v := b.valueOf(params[next], sqltype.Of(sqltype.BigInt))
+			switch {
+			case v.IsNull():
+				out.WriteString("(null)")
+			case verb == 'd' || verb == 'i':
+				fmt.Fprint(&out, int32(v.Int()))
+			case verb == 'u':
+				fmt.Fprint(&out, uint32(v.Int()))
+			default:
+				fmt.Fprintf(&out, "%"+string(verb), uint32(v.Int()))
+			}
+		}
+		next++
+	}
+	return out.String()
+}
