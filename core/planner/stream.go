@@ -58,7 +58,7 @@ func (p *planning) stream(ctx context.Context, lake *Lake, s *model.Stream, tabl
 		return nil
 	}
 	step.Source = plan.Identity{Database: source.Identity, Table: info.Identity, Schema: schemaText(info.Schema)}
-	identity := state.Identity{Target: s.Target, Source: source.Identity, Table: info.Identity}
+	identity := state.Identity{Target: s.Target, Source: source.Identity, Table: info.Identity, Object: info.Object}
 	if err := lake.State.Stream(s.AppID).Check(ctx, identity); err != nil {
 		return err
 	}

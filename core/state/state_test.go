@@ -362,7 +362,8 @@ func TestIdentity(t *testing.T) {
 		}
 	}
 	for code, other := range map[string]Identity{
-		"stream.source": {id.Target, "warehouse", id.Table}, "stream.table": {id.Target, id.Source, "dbo.orders#2"}, "stream.target": {"bronze.o", id.Source, id.Table},
+		"stream.source": {Target: id.Target, Source: "warehouse", Table: id.Table}, "stream.table": {Target: id.Target, Source: id.Source, Table: "dbo.orders#2"},
+		"stream.target": {Target: "bronze.o", Source: id.Source, Table: id.Table},
 	} {
 		for _, err := range []error{own.Check(ctx, other), own.Claim(ctx, other)} {
 			if list := diag.FromError(err); err == nil || list[0].Code != code || list[0].Kind != diag.KindConfiguration || !strings.Contains(list[0].Detail, "app_id") {
@@ -378,6 +379,35 @@ func TestIdentity(t *testing.T) {
 	}
 	if got, err := s.Streams(ctx); err != nil || !slices.Equal(got, []string{"a/b#c", "orders-v1"}) {
 		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// Another table is told by both names, as far as the state has them; a table
+// that was renamed is the same.
+func TestAnotherTableIsToldByItsName(t *testing.T) {
+	t.Parallel()
+	p := place{InSink(memory.NewLake().Open(), "sink.lake"), &clock{}}
+	s := p.open(t, "")
+	for _, c := range []struct{ appID, first, then, id, says, detail string }{
+		{"other", "dbo.x1", "dbo.x2", "2", `was started with table "dbo.x1" (1) and now has "dbo.x2" (2)`, "Another table is meant. If that was a slip, put the old one back. To load"},
+		{"again", "dbo.x1", "dbo.x1", "2", `was started with table "dbo.x1" (1) and now has "dbo.x1" (2)`, "The table was dropped and created again. To load"},
+		{"older", "", "dbo.x2", "2", `was started with table "1" and now has "dbo.x2" (2)`, "The table was dropped and created again, or another one is meant: then put it back. To load"},
+		{"renamed", "dbo.x1", "dbo.x2", "1", "", ""},
+	} {
+		own := s.Stream(c.appID)
+		if err := own.Claim(ctx, Identity{Target: "b", Source: "s", Table: "1", Object: c.first}); err != nil {
+			t.Fatal(err)
+		}
+		err := own.Check(ctx, Identity{Target: "b", Source: "s", Table: c.id, Object: c.then})
+		if c.says == "" {
+			if err != nil {
+				t.Errorf("%s: %v", c.appID, err)
+			}
+			continue
+		}
+		if list := diag.FromError(err); len(list) != 1 || !strings.Contains(list[0].Summary, c.says) || !strings.HasPrefix(list[0].Detail, c.detail) {
+			t.Errorf("%s: %+v", c.appID, list)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -56,6 +57,10 @@ type Identity struct {
 	Source string `json:"source"`
 	// Table is the identity of the source table.
 	Table string `json:"table"`
+	// Object is the name that the source table had when the stream was started,
+	// for people; "" in states of older releases. It is no part of the identity: a
+	// table may be renamed.
+	Object string `json:"object,omitempty"`
 }
 
 // Identity returns the stored identity; false when the stream never had a position.
@@ -72,17 +77,32 @@ func (s *Stream) Check(ctx context.Context, id Identity) error {
 	if err != nil || !ok {
 		return err
 	}
-	for _, part := range []struct{ what, stored, now, hint string }{
-		{"source", stored.Source, id.Source, "Its positions mean nothing in another database, so nothing was read. Check first that the source's address is the right one; it may really be another database now. " + plugin.LoadAnew},
-		{"table", stored.Table, id.Table, "The table was dropped and created again, or another one is meant. " + plugin.LoadAnew},
-		{"target", stored.Target, id.Target, "The rows of an app_id stay in one table. " + plugin.LoadAnew},
+	again := "The table was dropped and created again, or another one is meant: then put it back. "
+	if stored.Object != "" && id.Object != "" {
+		again = "The table was dropped and created again. "
+		if stored.Object != id.Object {
+			again = "Another table is meant. If that was a slip, put the old one back. "
+		}
+	}
+	for _, part := range []struct{ what, stored, now, storedName, nowName, hint string }{
+		{"source", stored.Source, id.Source, "", "", "Its positions mean nothing in another database, so nothing was read. Check first that the source's address is the right one; it may really be another database now. " + plugin.LoadAnew},
+		{"table", stored.Table, id.Table, stored.Object, id.Object, again + plugin.LoadAnew},
+		{"target", stored.Target, id.Target, "", "", "The rows of an app_id stay in one table. " + plugin.LoadAnew},
 	} {
 		if part.stored != part.now {
 			return diag.Errorf(diag.KindConfiguration, "stream."+part.what, part.hint,
-				"The stream with app_id %q was started with %s %q and now has %q", s.appID, part.what, part.stored, part.now).Err()
+				"The stream with app_id %q was started with %s %s and now has %s", s.appID, part.what, named(part.storedName, part.stored), named(part.nowName, part.now)).Err()
 		}
 	}
 	return nil
+}
+
+// named is an identity with the name that people know it by, where there is one.
+func named(name, identity string) string {
+	if name == "" || name == identity {
+		return strconv.Quote(identity)
+	}
+	return fmt.Sprintf("%q (%s)", name, identity)
 }
 
 // Claim stores the identity before the first position of the stream is recorded

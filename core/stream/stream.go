@@ -198,7 +198,7 @@ func newStream(cfg Config) (*stream, error) {
 	if s.Sleep == nil {
 		s.Sleep = sleep
 	}
-	s.identity = state.Identity{Target: s.Bronze.Name, Source: s.Identity, Table: s.Info.Identity}
+	s.identity = state.Identity{Target: s.Bronze.Name, Source: s.Identity, Table: s.Info.Identity, Object: s.Info.Object}
 	s.report = reporter{clock: s.Clock, hear: s.Progress, started: s.Clock(), now: Progress{Batch: -1, RowsTotal: -1}}
 	return s, nil
 }
