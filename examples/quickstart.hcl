@@ -54,7 +54,7 @@ silver "current" "orders" {
   target = "silver.orders"
 }
 
-# Counts rows and sums up hashes in buckets of 10,000 keys on both sides, and
+# Counts rows and sums up their keys in buckets of 10,000 keys on both sides, and
 # compares all of them (sample = 1) row by row.
 check "reconcile" "orders" {
   silver      = silver.orders

@@ -66,7 +66,7 @@ func classify(err error) (kind diag.Kind, code, detail string) {
 		return diag.KindSchemaChanged, "delta.column_name", fmt.Sprintf("To go on without it, add to the table block: exclude = [%s]. %s A table that is made anew with such a column gets column mapping.",
 			quoted(name.Columns), plugin.LoadAnew)
 	case errors.Is(err, deltatable.ErrSchema):
-		return diag.KindSchemaChanged, "delta.schema", "Give the block, and what follows it, another target: those tables are then built with the new type. A type that only widens is taken by a table with the property delta.enableTypeWidening."
+		return diag.KindSchemaChanged, "delta.schema", "Give the block, and what follows it, another target: those tables are then built with the new type. A type that only widens is taken by a table with the property delta.enableTypeWidening, which some readers refuse."
 	case errors.Is(err, deltatable.ErrDuplicateKey):
 		return diag.KindConfiguration, "delta.duplicate_key", "The key columns do not identify a row. Name others in the table block."
 	case errors.Is(err, deltalog.ErrVersionNotFound):
