@@ -86,6 +86,14 @@ func (w *workspace) statusRows(ctx context.Context, lakes map[addr.Address]*plan
 		if err != nil {
 			return nil, problems, err
 		}
+		missing, err := planner.Missing(ctx, w.config, lake)
+		if err != nil {
+			return nil, problems, err
+		}
+		problems = append(problems, w.missed(missing)...)
+		for a, err := range missing {
+			lost[a] = diag.FromError(err)[0].Summary
+		}
 		runs, err := w.history(ctx, lake)
 		if err != nil {
 			return nil, problems, err
@@ -104,13 +112,13 @@ func (w *workspace) statusRows(ctx context.Context, lakes map[addr.Address]*plan
 				return nil, problems, err
 			}
 			row.LastError, row.LastRun = lastRun(runs, s.Addr)
-			row.Lost = lost[s.Addr]
+			row.Lose(lost[s.Addr])
 			rows = append(rows, row)
 			for _, v := range w.config.Silvers {
 				if v.From == s.Addr {
 					silver := silverRow(v, control[v.Target], instants[ledger.TablePosition{Table: s.Target, Position: control[v.Target].Position.Applied}])
 					silver.LastError, silver.LastRun = lastRun(runs, v.Addr)
-					silver.Lost = lost[v.Addr]
+					silver.Lose(lost[v.Addr])
 					silver.Checks, silver.Foreign = w.unequal(runs, v.Addr), control[v.Target].Position.Foreign
 					rows = append(rows, silver)
 				}
@@ -118,6 +126,26 @@ func (w *workspace) statusRows(ctx context.Context, lakes map[addr.Address]*plan
 		}
 	}
 	return rows, problems, nil
+}
+
+// missed are the problems of a lake whose state or ledger is gone. Each cause is
+// told of one table; the rows say it of the others.
+func (w *workspace) missed(missing map[addr.Address]error) diag.List {
+	var out diag.List
+	tell := func(a addr.Address) {
+		for _, d := range w.config.Locate(a, diag.FromError(missing[a])) {
+			if !slices.ContainsFunc(out, func(o diag.Diagnostic) bool { return o.Code == d.Code }) {
+				out = append(out, d)
+			}
+		}
+	}
+	for _, s := range w.config.Streams {
+		tell(s.Addr)
+	}
+	for _, v := range w.config.Silvers {
+		tell(v.Addr)
+	}
+	return out
 }
 
 func (w *workspace) targets(lake *planner.Lake) []string {
@@ -197,7 +225,7 @@ func (w *workspace) streamRow(ctx context.Context, lake *planner.Lake, s *model.
 		return row, err
 	}
 	if log.Newest < 0 {
-		row.Note = "not started"
+		row.Note = view.NotStarted
 		return row, nil
 	}
 	at := planner.CommittedEnd(log)
@@ -231,7 +259,7 @@ func (w *workspace) streamRow(ctx context.Context, lake *planner.Lake, s *model.
 func silverRow(v model.Silver, control ledger.ControlRow, at plugin.Position) view.StatusRow {
 	row := view.StatusRow{Address: v.Addr.String(), Table: v.Target, Verdict: control.FinalizedUntil, Position: control.Position.Applied, OpenSnapshot: control.Position.Open}
 	if row.Position == "" {
-		row.Note = "not built"
+		row.Note = view.NotBuilt
 	}
 	if commit, known := at.Commit(); known {
 		row.Commit = &commit

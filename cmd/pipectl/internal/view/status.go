@@ -49,6 +49,21 @@ type CheckState struct {
 	At      time.Time
 }
 
+// Notes of tables that have had nothing yet.
+const (
+	NotStarted = "not started"
+	NotBuilt   = "not built"
+)
+
+// Lose notes that the table lacks rows, or what is recorded of them; "" is that
+// it does not. Then it is not one that has had nothing yet, as it looks.
+func (r *StatusRow) Lose(what string) {
+	r.Lost = what
+	if what != "" && (r.Note == NotStarted || r.Note == NotBuilt) {
+		r.Note = ""
+	}
+}
+
 // note is everything that a person is to know of a table, in one line.
 func (s *Streams) note(r StatusRow, now time.Time) string {
 	var notes []string
