@@ -108,7 +108,7 @@ func (c bodyCheck) block(b *hclsyntax.Block, seen map[string]bool) {
 }
 
 // pluginBody decodes what a plugin rules of a body. The value is of the
-// schema's implied type, without marks; faulty parts are null and reported.
+// schema's implied type, without marks; faulty parts are not known and reported.
 func (d *decoder) pluginBody(body schema.Body, view bodyView, path diag.Path) cty.Value {
 	values := map[string]cty.Value{}
 	for _, attr := range body.Attributes {
@@ -121,8 +121,7 @@ func (d *decoder) pluginBody(body schema.Body, view bodyView, path diag.Path) ct
 }
 
 func (d *decoder) pluginAttribute(attr schema.Attribute, view bodyView, path diag.Path) cty.Value {
-	null := cty.NullVal(attr.Type)
-	fallback := null
+	fallback, faulty := cty.NullVal(attr.Type), cty.UnknownVal(attr.Type)
 	if attr.Default != cty.NilVal {
 		fallback = attr.Default
 	}
@@ -136,6 +135,7 @@ func (d *decoder) pluginAttribute(attr schema.Attribute, view bodyView, path dia
 		if attr.Required {
 			d.ev.report.error(d.sc.at(d.missing), codeArgumentMissing, fmt.Sprintf("%s has no %s", upperFirst(d.sc.header), key),
 				sentences("Add: "+attr.Name+" = ...", attr.Description))
+			return faulty
 		}
 		return fallback
 	}
@@ -149,7 +149,7 @@ func (d *decoder) pluginAttribute(attr schema.Attribute, view bodyView, path dia
 	}
 	v, ok := d.sc.evaluate(a.Expr)
 	if !ok {
-		return null
+		return faulty
 	}
 	v, secret, files := plain(v)
 	switch {
@@ -158,7 +158,7 @@ func (d *decoder) pluginAttribute(attr schema.Attribute, view bodyView, path dia
 	case secret && !d.connection():
 		d.ev.report.error(at, codeValueSensitive, key+" cannot be sensitive",
 			"What it says is shown in plans and stored in tables. env() is sensitive; a value that may be shown comes from a variable (PIPECTL_VAR_NAME).")
-		return null
+		return faulty
 	case secret:
 		d.origin.Sensitive[key] = true
 		d.ev.config.Secrets = append(d.ev.config.Secrets, textsIn(v)...)
@@ -173,15 +173,18 @@ func (d *decoder) pluginAttribute(attr schema.Attribute, view bodyView, path dia
 		d.origin.Defaults[key] = true
 		if attr.Required {
 			d.ev.report.error(at, codeArgumentMissing, fmt.Sprintf("%s is null, and %s needs it", key, d.sc.header), sentences("Give it a value.", attr.Description))
+			return faulty
 		}
 		return fallback
 	}
 	v, ok = d.convert(attr, a, key, v)
 	if !ok {
-		return null
+		return faulty
 	}
 	d.placeEntries(a, path, v)
-	d.checkValues(attr, at, key, v, secret || attr.Sensitive)
+	if !d.checkValues(attr, at, key, v, secret || attr.Sensitive) {
+		return faulty
+	}
 	if attr.Default != cty.NilVal && v.RawEquals(attr.Default) {
 		d.origin.Defaults[key] = true
 	}
@@ -255,19 +258,19 @@ func (d *decoder) placeEntries(a *hclsyntax.Attribute, path diag.Path, v cty.Val
 }
 
 // checkValues refuses a text that is not one of the allowed ones, and a value
-// that the language reserves.
-func (d *decoder) checkValues(attr schema.Attribute, at place, key string, v cty.Value, secret bool) {
+// that the language reserves; it reports whether the value may stand.
+func (d *decoder) checkValues(attr schema.Attribute, at place, key string, v cty.Value, secret bool) bool {
 	if attr.Type != cty.String || !v.IsKnown() || v.IsNull() {
-		return
+		return true
 	}
 	text := v.AsString()
 	role := addr.Kind(d.args.Name)
 	if slices.Contains(laterAttributes, laterAttribute{role, key, text}) {
 		d.ev.report.error(at, codeNotBuilt, fmt.Sprintf("%s = %q is not built yet", key, text), "The value is reserved for a later release. Leave it out.")
-		return
+		return false
 	}
 	if len(attr.Values) == 0 || slices.Contains(attr.Values, text) {
-		return
+		return true
 	}
 	summary := fmt.Sprintf("%s cannot be %q", key, text)
 	suggestion := diag.DidYouMean(text, "", attr.Values)
@@ -275,6 +278,7 @@ func (d *decoder) checkValues(attr schema.Attribute, at place, key string, v cty
 		summary, suggestion = fmt.Sprintf("The value of %s is not allowed", key), ""
 	}
 	d.ev.report.error(at, codeArgumentValue, summary, sentences(oneOf(attr.Values), suggestion))
+	return false
 }
 
 // pluginBlock decodes the nested blocks of one name.

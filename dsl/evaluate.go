@@ -68,11 +68,35 @@ func (f *Files) Evaluate(schemas Schemas) (*model.Config, diag.List) {
 	}
 	ev.checkConflicts()
 	ev.finish()
+	f.draft = Draft{Config: ev.config, faulty: f.report.faulty}
 	list := f.diagnostics()
 	if list.HasErrors() {
 		return nil, list
 	}
 	return ev.config, list
+}
+
+// Draft is what became of a configuration, whether or not it has errors, so that
+// plugins can be asked about it and all errors be told at once. It is good for
+// nothing else. What is faulty in the body of a block is not known there;
+// references that lead nowhere are zero.
+type Draft struct {
+	Config *model.Config
+	faulty map[string]bool
+}
+
+// Faulty reports whether an error was found in the block. What is not there in
+// its body may then have been meant to be.
+func (d Draft) Faulty(a addr.Address) bool {
+	return d.faulty[a.String()] || d.faulty[a.Block().String()]
+}
+
+// Draft is what the last Evaluate made, with an empty Config before it.
+func (f *Files) Draft() Draft {
+	if f.draft.Config == nil {
+		return Draft{Config: &model.Config{}}
+	}
+	return f.draft
 }
 
 // usableComponents leaves out the components whose schemas break a rule, and

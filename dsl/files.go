@@ -41,6 +41,7 @@ type Files struct {
 
 	plugins         []model.RequiredPlugin
 	requiredVersion string
+	draft           Draft
 }
 
 // Load reads and parses a file, or all *.hcl files of a folder, and

@@ -26,13 +26,18 @@ type place struct {
 type report struct {
 	list diag.List
 	seen map[string]bool
+	// faulty are the addresses that errors were found in.
+	faulty map[string]bool
 	// secrets are left out of messages.
 	secrets []string
 }
 
-func newReport() *report { return &report{seen: map[string]bool{}} }
+func newReport() *report { return &report{seen: map[string]bool{}, faulty: map[string]bool{}} }
 
 func (r *report) add(d diag.Diagnostic) {
+	if d.Severity == diag.Error {
+		r.faulty[d.Address] = true
+	}
 	d.Summary, d.Detail = r.redact(d.Summary), r.redact(d.Detail)
 	key := strings.Join([]string{d.Code, d.Summary, d.Detail, fmt.Sprint(d.Severity)}, "\x00")
 	if d.Subject != nil {

@@ -12,8 +12,8 @@ import (
 // capabilities lists what the configuration asks of components that say they
 // do not have it, so that it is told before a table is made. Of a check its
 // capabilities are those that it needs of its source.
-func (w *workspace) capabilities(ctx context.Context) diag.List {
-	return capabilities(w.config, func(pluginName string, role plugin.Role, typ string) plugin.Capabilities {
+func (w *workspace) capabilities(ctx context.Context, config *model.Config) diag.List {
+	return capabilities(config, func(pluginName string, role plugin.Role, typ string) plugin.Capabilities {
 		return w.can(ctx, pluginName, role, typ)
 	})
 }

@@ -77,13 +77,19 @@ func openFiles(ctx context.Context, e *Environment, c cli.Common, files *dsl.Fil
 	}
 	config, list := files.Evaluate(w.schemas())
 	w.warnings = list.Warnings()
-	if err := list.Err(); err != nil {
+	draft := files.Draft()
+	w.host.Mask(draft.Config.Secrets...)
+	found := w.validate(ctx, draft)
+	if config != nil {
+		found = append(found, w.capabilities(ctx, config)...)
+	}
+	w.warnings = append(w.warnings, found.Warnings()...)
+	if err := slices.Concat(list, found).Err(); err != nil {
 		return w, err
 	}
 	w.config = config
-	w.host.Mask(config.Secrets...)
 	w.sessions = newSessions(w)
-	return w, w.validate(ctx)
+	return w, nil
 }
 
 // withText adds what the text alone says is wrong, so that a plugin that does
@@ -152,9 +158,10 @@ func (w *workspace) schemas() dsl.Components {
 	return out
 }
 
-// validate asks the plugins about what a schema cannot say. Offline, values may
-// not be known; then they are asked about the others.
-func (w *workspace) validate(ctx context.Context) error {
+// validate asks the plugins about what a schema cannot say. Values may not be
+// known, offline or because they are faulty, and what is not there may be missing
+// for an error that was found; then the plugins are asked about the others.
+func (w *workspace) validate(ctx context.Context, draft dsl.Draft) diag.List {
 	var list diag.List
 	ask := func(a addr.Address, origin model.Origin, pluginName, typ string, role plugin.Role, body plugin.BodyKind, value cty.Value, prefix ...any) {
 		p := w.plugins[pluginName]
@@ -166,7 +173,7 @@ func (w *workspace) validate(ctx context.Context) error {
 			return append(found, diag.FromError(err)...)
 		}
 		var found diag.List
-		if value.IsWhollyKnown() {
+		if value.IsWhollyKnown() && !draft.Faulty(a) {
 			found = about(value)
 		} else if s, ok := schemaOf(ctx, p, role, typ, body); ok {
 			found = settled(s, value, about)
@@ -176,7 +183,7 @@ func (w *workspace) validate(ctx context.Context) error {
 		}
 		list = append(list, origin.Locate(a, found)...)
 	}
-	c := w.config
+	c := draft.Config
 	for _, s := range c.Sources {
 		ask(s.Addr, s.Origin, s.Plugin, s.Type, plugin.RoleSource, plugin.BodyConnection, s.Body)
 	}
@@ -184,12 +191,15 @@ func (w *workspace) validate(ctx context.Context) error {
 		ask(s.Addr, s.Origin, s.Plugin, s.Type, plugin.RoleSink, plugin.BodyConnection, s.Body)
 	}
 	for _, t := range c.Tables {
-		source := c.Source(t.Source)
-		ask(t.Addr, t.Origin, source.Plugin, source.Type, plugin.RoleSource, plugin.BodyObject, t.Body)
+		if source := c.Source(t.Source); source != nil {
+			ask(t.Addr, t.Origin, source.Plugin, source.Type, plugin.RoleSource, plugin.BodyObject, t.Body)
+		}
 	}
 	for _, s := range c.Streams {
-		source := c.Source(c.Table(s.Table).Source)
-		ask(s.Addr, s.Origin, source.Plugin, source.Type, plugin.RoleSource, plugin.BodyRead, s.Read, "read")
+		if t := c.Table(s.Table); t != nil && c.Source(t.Source) != nil {
+			source := c.Source(t.Source)
+			ask(s.Addr, s.Origin, source.Plugin, source.Type, plugin.RoleSource, plugin.BodyRead, s.Read, "read")
+		}
 	}
 	for _, v := range c.Silvers {
 		ask(v.Addr, v.Origin, v.Plugin, v.Type, plugin.RoleSilver, plugin.BodyObject, v.Body)
@@ -197,9 +207,7 @@ func (w *workspace) validate(ctx context.Context) error {
 	for _, k := range c.Checks {
 		ask(k.Addr, k.Origin, k.Plugin, k.Type, plugin.RoleCheck, plugin.BodyObject, k.Body)
 	}
-	list = append(list, w.capabilities(ctx)...)
-	w.warnings = append(w.warnings, list.Warnings()...)
-	return list.Err()
+	return list
 }
 
 // schemaOf is the schema of a component's body.
