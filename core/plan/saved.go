@@ -2,6 +2,7 @@ package plan
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -170,6 +171,22 @@ func (s Saved) otherLakes(fresh *Plan) diag.List {
 	return list
 }
 
+// Edited warns of files whose text is another one now than in the plan. A path is
+// relative to the folder in which the plan was made; files that are not there,
+// or cannot be read, tell nothing.
+func (s Saved) Edited() diag.List {
+	var list diag.List
+	for _, f := range s.Files {
+		now, err := os.ReadFile(f.Path)
+		if err != nil || string(now) == f.Content {
+			continue
+		}
+		list = append(list, diag.Warningf("plan.edited", "The plan carries out the text that it was made from, and a run refuses what was changed since. Make a new plan to carry out the text of now.",
+			"%s was edited after the plan was made", f.Path))
+	}
+	return list
+}
+
 // Write saves a plan; only its owner can read the file.
 func (s Saved) Write(path string) error {
 	s.FormatVersion = savedVersion
@@ -200,12 +217,20 @@ func IsSaved(path string) bool {
 	return json.Unmarshal(data, &s) == nil && s.FormatVersion > 0 && s.Plan != nil
 }
 
+// reason is the cause of a file error without the path, which the message names.
+func reason(err error) error {
+	if pathErr, ok := errors.AsType[*os.PathError](err); ok {
+		return pathErr.Err
+	}
+	return err
+}
+
 // ReadSaved reads a saved plan.
 func ReadSaved(path string) (Saved, error) {
 	var s Saved
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return s, diag.Errorf(diag.KindConfiguration, "plan.file", "", "The plan %s cannot be read: %v", path, err).Err()
+		return s, diag.Errorf(diag.KindConfiguration, "plan.file", "Check the path and who may read the file: a plan can be read only by who wrote it.", "The plan %s cannot be read: %v", path, reason(err)).Err()
 	}
 	if err := json.Unmarshal(data, &s); err != nil {
 		return s, diag.Errorf(diag.KindConfiguration, "plan.file", "Give a file that `pipectl plan -out FILE` wrote, or a configuration.", "%s is no saved plan: %v", path, err).Err()

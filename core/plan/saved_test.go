@@ -145,6 +145,23 @@ func TestAPlanOfAnotherFormatIsRefused(t *testing.T) {
 	}
 }
 
+// What cannot be read as a plan is said with what to do.
+func TestAFileThatIsNoPlan(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	broken := filepath.Join(dir, "broken.plan")
+	if err := os.WriteFile(broken, []byte("pipectl {}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{broken, filepath.Join(dir, "none.plan"), dir} {
+		_, err := plan.ReadSaved(file)
+		list := diag.FromError(err)
+		if err == nil || list[0].Code != "plan.file" || list[0].Detail == "" || strings.Count(list[0].Summary, file) != 1 {
+			t.Errorf("%s: %v", file, list)
+		}
+	}
+}
+
 // A source out of reach is an error of the plan and of each of its steps, and
 // told once.
 func TestAnErrorOfManyStepsIsToldOnce(t *testing.T) {

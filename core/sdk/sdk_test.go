@@ -128,8 +128,8 @@ func TestWhatIsLeftOutIsUnsupported(t *testing.T) {
 		"ListObjects":  func() error { _, err := tables.ListObjects(ctx, "", ""); return err },
 		"DeleteObject": func() error { return tables.DeleteObject(ctx, "k") },
 	} {
-		if err := call(); !diag.Is(err, diag.KindUnsupported) {
-			t.Errorf("%s answers %v", name, err)
+		if err := call(); !diag.Is(err, diag.KindUnsupported) || diag.FromError(err)[0].Detail == "" {
+			t.Errorf("%s answers %v, not what it lacks and what to do", name, err)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // Unsupported is the answer to a call that a plugin does not have.
 func Unsupported(call string) error {
-	return diag.Errorf(diag.KindUnsupported, "plugin.unsupported", "", "The plugin does not have the call %s", call).Err()
+	return diag.Errorf(diag.KindUnsupported, "plugin.unsupported", "Use a version of the plugin that has it, or another plugin.", "The plugin does not have the call %s", call).Err()
 }
 
 // UnimplementedPlugin answers for the roles that a plugin lacks, and accepts

@@ -61,6 +61,7 @@ func apply(ctx context.Context, e *Environment, args []string) (int, error) {
 		if err := saved.Differences(p).Err(); err != nil {
 			return w.fail(err), nil
 		}
+		e.Streams.Diagnostics(saved.Edited(), w.excerpt)
 	} else if !a.JSON {
 		if err := e.Streams.Plan(p, ""); err != nil {
 			return 0, err
@@ -98,11 +99,11 @@ func openApply(ctx context.Context, e *Environment, a cli.Apply) (*workspace, *p
 	for name, text := range saved.Variables {
 		expr, diags := hclsyntax.ParseExpression([]byte(text), a.Path, hcl.InitialPos)
 		if diags.HasErrors() {
-			return none, nil, diag.Errorf(diag.KindConfiguration, "plan.file", "", "The plan %s holds a variable %q that cannot be read", a.Path, name).Err()
+			return none, nil, diag.Errorf(diag.KindConfiguration, "plan.file", "The file was changed after it was written. Make the plan again: `pipectl plan -out FILE`.", "The plan %s holds a variable %q that cannot be read", a.Path, name).Err()
 		}
 		value, diags := expr.Value(nil)
 		if diags.HasErrors() {
-			return none, nil, diag.Errorf(diag.KindConfiguration, "plan.file", "", "The plan %s holds a variable %q that cannot be read", a.Path, name).Err()
+			return none, nil, diag.Errorf(diag.KindConfiguration, "plan.file", "The file was changed after it was written. Make the plan again: `pipectl plan -out FILE`.", "The plan %s holds a variable %q that cannot be read", a.Path, name).Err()
 		}
 		options.Values[name] = value
 	}
