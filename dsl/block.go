@@ -115,6 +115,9 @@ func (d *declarations) declareBlock(b block, r *report) {
 		}
 		r.error(place{rng: b.DefRange()}, codeBlockLabels, fmt.Sprintf("A %s block has %s, not %d", b.Type, count(len(bt.Labels), "label"), len(b.Labels)),
 			"Write it as: "+want+" { ... }")
+		if bt.Name == "pipectl" && d.pipectl == nil {
+			d.pipectl = &b // without it nothing else could be understood
+		}
 		return
 	}
 	if n := len(b.Labels); n > 0 {

@@ -177,6 +177,9 @@ func (d *decoder) words() string {
 	if len(d.path) > 0 {
 		return fmt.Sprintf("Block %q", d.path[len(d.path)-1])
 	}
+	if d.sc.header == d.args.Name { // a block without a name of its own
+		return "The " + d.sc.header + " block"
+	}
 	return upperFirst(d.sc.header)
 }
 

@@ -68,7 +68,7 @@ func TestAWatchWaitsForAServerThatIsAwayWhenItBegins(t *testing.T) {
 			w.commit(memory.Insert("orders", row(1, "a")))
 			w.mustExecute(true)
 			w.commit(memory.Insert("orders", row(2, "b")))
-			calls, stop := tt.calls, make(chan struct{})
+			calls, stopped, stop := tt.calls, false, make(chan struct{})
 			var told []string
 			r, err := w.execute(false, func(q *run.Request) {
 				w.startAway(q, &calls, tt.err)
@@ -81,7 +81,9 @@ func TestAWatchWaitsForAServerThatIsAwayWhenItBegins(t *testing.T) {
 						told = append(told, fmt.Sprint(e.Kind, " ", e.Address, " ", e.Step.Kind))
 					case run.StepWorking, run.StepRecovered:
 						told = append(told, fmt.Sprint(e.Kind, " ", e.Address))
-						if e.Address.Kind == addr.Silver {
+					case run.StepProgress:
+						if e.Stage == "idle" && len(told) >= len(tt.told) && len(w.silver("orders")) == 2 && !stopped {
+							stopped = true
 							close(stop)
 						}
 					case run.StepWarning:
@@ -116,12 +118,13 @@ func TestAWatchThatWaitedTakesTheSnapshot(t *testing.T) {
 	if _, err := w.execute(true, func(q *run.Request) { q.TablesOnly = true }); err != nil {
 		t.Fatal(err)
 	}
-	calls, stop := 5, make(chan struct{})
+	calls, stopped, stop := 5, false, make(chan struct{})
 	r, err := w.execute(false, func(q *run.Request) {
 		w.startAway(q, &calls, errAway)
 		q.Stop = stop
 		q.Event = func(e run.Event) {
-			if e.Kind == run.StepWorking && e.Address.Kind == addr.Silver && len(w.silver("orders")) == 1 {
+			if e.Stage == "idle" && len(w.silver("orders")) == 1 && !stopped {
+				stopped = true
 				close(stop)
 			}
 		}

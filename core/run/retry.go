@@ -26,7 +26,7 @@ func (x *execution) retry(ctx context.Context, a addr.Address, warn func(diag.Di
 		list := x.locate(a, diag.FromError(err).Errors())
 		for _, d := range list {
 			d.Severity = diag.Warning
-			d.Detail = strings.TrimSpace(d.Detail + " Trying again from the last commit.")
+			d.Detail = sentence(d.Detail) + "Trying again from the last commit."
 			warn(d)
 		}
 		switch paused := x.wait(ctx, pauses[try]); {
@@ -36,6 +36,19 @@ func (x *execution) retry(ctx context.Context, a addr.Address, warn func(diag.Di
 			return paused
 		}
 	}
+}
+
+// sentence is text that another sentence can follow. What a driver says has no
+// full stop.
+func sentence(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return ""
+	}
+	if !strings.ContainsAny(text[len(text)-1:], ".!?:") {
+		text += "."
+	}
+	return text + " "
 }
 
 // passes reports whether trying again may work.

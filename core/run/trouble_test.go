@@ -14,7 +14,7 @@ import (
 	"github.com/pipectl/pipectl/core/run"
 )
 
-var errAway = diag.Errorf(diag.KindTransient, "db.unreachable", "", "out of reach").Err()
+var errAway = diag.Errorf(diag.KindTransient, "db.unreachable", "The driver says: connection refused", "out of reach").Err()
 
 // A server that is away for days is told once, and so is that it came back.
 func TestWhatKeepsAWatchFromWorkingIsToldOncePerCause(t *testing.T) {
@@ -33,6 +33,9 @@ func TestWhatKeepsAWatchFromWorkingIsToldOncePerCause(t *testing.T) {
 			switch {
 			case e.Kind == run.StepWarning:
 				told = append(told, "warning "+e.Diagnostic.Code)
+				if want := "The driver says: connection refused. Trying again from the last commit."; e.Diagnostic.Detail != want {
+					t.Errorf("%q, want %q", e.Diagnostic.Detail, want)
+				}
 			case e.Kind == run.StepFailing, e.Kind == run.StepRecovered:
 				text := fmt.Sprint(e.Kind, " ", e.Step.Address, " ", e.Step.Status)
 				for _, d := range e.Step.Diagnostics {

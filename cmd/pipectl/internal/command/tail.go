@@ -43,9 +43,20 @@ func tail(ctx context.Context, e *Environment, args []string) (int, error) {
 		return w.fail(diag.Errorf(diag.KindConfiguration, "tail.no_stream", "Name a stream or its table.", "%s is no stream", a.Name).Err()), nil
 	}
 	if err := w.tail(ctx, address, a); err != nil && !errors.Is(err, errEnough) {
-		return w.fail(w.config.Locate(address, diag.FromError(err)).Err()), nil
+		return w.fail(w.config.Locate(address, readable(diag.FromError(err))).Err()), nil
 	}
 	return exit.Done, nil
+}
+
+// readable gives the remedy of one who looks: nothing was lost by a position that
+// is not there, and no table is to be loaded anew.
+func readable(list diag.List) diag.List {
+	for i := range list {
+		if k := list[i].Kind; k == diag.KindDataLoss || k == diag.KindRewound {
+			list[i].Detail = "What tail reads are the changes that the source still has. Begin with -from earliest, or behind a later position."
+		}
+	}
+	return list
 }
 
 func (w *workspace) tail(ctx context.Context, a addr.Address, args cli.Tail) error {

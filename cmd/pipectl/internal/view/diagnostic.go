@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plan"
 )
@@ -62,6 +63,9 @@ func (s *Streams) diagnostic(w io.Writer, d diag.Diagnostic, excerpt Excerpt) {
 		where := fmt.Sprintf("  on %s line %d", d.Subject.Filename, d.Subject.Start.Line)
 		if d.Context != "" {
 			where += ", in " + d.Context
+		}
+		if a, err := addr.Parse(d.Address); err == nil && a.Keyed { // whose text is that of all instances
+			where += " (" + d.Address + ")"
 		}
 		fmt.Fprintln(w, where+":")
 		if excerpt != nil {

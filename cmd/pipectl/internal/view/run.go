@@ -157,7 +157,7 @@ func progressLine(e run.Event) string {
 	if e.Batch >= 0 {
 		parts = append(parts, fmt.Sprintf("batch %d", e.Batch))
 	}
-	rows := Grouped(e.Rows) + " rows"
+	rows := rowCount(e.Rows)
 	if e.RowsTotal > 0 {
 		rows += " of about " + Grouped(e.RowsTotal)
 	}
@@ -190,9 +190,9 @@ func StepLine(r *run.StepResult) string {
 	switch {
 	case r.Stream != nil:
 		if r.Stream.SnapshotRows >= 0 {
-			parts = append(parts, Grouped(r.Stream.SnapshotRows)+" rows of a snapshot")
+			parts = append(parts, rowCount(r.Stream.SnapshotRows)+" of a snapshot")
 		}
-		parts = append(parts, fmt.Sprintf("%s changes in %s", Grouped(r.Stream.Rows), Count(int(r.Stream.Batches), "batch", "batches")))
+		parts = append(parts, fmt.Sprintf("%s in %s", grouped(r.Stream.Rows, "change", "changes"), Count(int(r.Stream.Batches), "batch", "batches")))
 		if at, ok := r.Stream.End.Commit(); ok {
 			parts = append(parts, "up to "+at.Format("2006-01-02 15:04:05.000"))
 		}
@@ -234,7 +234,14 @@ func CheckText(c *plugin.CheckResult) string {
 	return text
 }
 
-func rowCount(n int64) string { return Grouped(n) + " rows" }
+func rowCount(n int64) string { return grouped(n, "row", "rows") }
+
+func grouped(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Grouped(n) + " " + many
+}
 
 // FindingLine says one difference: its kind, key and columns.
 func FindingLine(f plugin.Finding) string {
