@@ -236,7 +236,11 @@ func parseObjectName(text string) (tsql.Table, error) {
 		}
 		rest = rest[1:]
 	}
-	if len(parts) != 2 {
+	switch len(parts) {
+	case 2:
+	case 1:
+		return tsql.Table{}, fmt.Errorf("%q is no schema and table", text)
+	default:
 		return tsql.Table{}, fmt.Errorf("%q has %d parts, want a schema and a table", text, len(parts))
 	}
 	t := tsql.Table{Schema: parts[0], Name: parts[1]}
