@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/pipectl/pipectl/core/addr"
-	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/nearest"
 )
 
 // block is one top-level block whose header has been understood.
@@ -101,7 +101,7 @@ func (d *declarations) declareBlock(b block, r *report) {
 			}
 		}
 		r.error(place{rng: b.TypeRange}, codeBlockUnknown, fmt.Sprintf("No kind of block named %q", b.Type),
-			sentences("The kinds are "+strings.Join(names, ", ")+".", diag.DidYouMean(b.Type, "", names)))
+			sentences("The kinds are "+strings.Join(names, ", ")+".", nearest.DidYouMean(b.Type, "", names)))
 		return
 	}
 	if bt.Later {
@@ -177,7 +177,7 @@ func (d *declarations) declareDefaults(b block, r *report) {
 	if !isKind(b.name) {
 		r.error(b.in(b.LabelRanges[0]), codeBlockUnknown, fmt.Sprintf("No kind of block named %q has defaults", b.name),
 			sentences("defaults exist for source, sink, table, stream, silver and check.",
-				diag.DidYouMean(b.name, "", []string{"source", "sink", "table", "stream", "silver", "check"})))
+				nearest.DidYouMean(b.name, "", []string{"source", "sink", "table", "stream", "silver", "check"})))
 		return
 	}
 	kind := addr.Kind(b.name)

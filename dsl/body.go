@@ -11,6 +11,7 @@ import (
 
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/nearest"
 	"github.com/pipectl/pipectl/core/schema"
 )
 
@@ -76,7 +77,7 @@ func (c bodyCheck) attribute(a *hclsyntax.Attribute) {
 	case core || known || !c.strict:
 	default:
 		c.ev.report.error(at, codeArgumentUnknown, fmt.Sprintf("No argument named %q in a %s block", a.Name, c.args.Name),
-			sentences("It has: "+diag.Listed(c.names())+".", diag.DidYouMean(a.Name, "", c.names())))
+			sentences("It has: "+diag.Listed(c.names())+".", nearest.DidYouMean(a.Name, "", c.names())))
 	}
 }
 
@@ -94,7 +95,7 @@ func (c bodyCheck) block(b *hclsyntax.Block, seen map[string]bool) {
 	case !core && !known:
 		if c.strict {
 			c.ev.report.error(at, codeBlockUnknown, fmt.Sprintf("No block named %q in a %s block", b.Type, c.args.Name),
-				sentences("It has: "+diag.Listed(c.names())+".", diag.DidYouMean(b.Type, "", c.names())))
+				sentences("It has: "+diag.Listed(c.names())+".", nearest.DidYouMean(b.Type, "", c.names())))
 		}
 		return
 	case core && len(b.Labels) > 0:
@@ -273,7 +274,7 @@ func (d *decoder) checkValues(attr schema.Attribute, at place, key string, v cty
 		return true
 	}
 	summary := fmt.Sprintf("%s cannot be %q", key, text)
-	suggestion := diag.DidYouMean(text, "", attr.Values)
+	suggestion := nearest.DidYouMean(text, "", attr.Values)
 	if secret {
 		summary, suggestion = fmt.Sprintf("The value of %s is not allowed", key), ""
 	}

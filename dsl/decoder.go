@@ -14,6 +14,7 @@ import (
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/model"
+	"github.com/pipectl/pipectl/core/nearest"
 	"github.com/pipectl/pipectl/core/schema"
 )
 
@@ -211,7 +212,7 @@ func (d *decoder) text(name string) string {
 	case slices.Contains(arg.LaterValues, text):
 		d.fault(name, codeNotBuilt, fmt.Sprintf("%s = %q is not built yet", name, text), "The value is reserved for a later release. "+oneOf(arg.Values))
 	default:
-		d.fault(name, codeArgumentValue, fmt.Sprintf("%s cannot be %q", name, text), sentences(oneOf(arg.Values), diag.DidYouMean(text, "", arg.Values)))
+		d.fault(name, codeArgumentValue, fmt.Sprintf("%s cannot be %q", name, text), sentences(oneOf(arg.Values), nearest.DidYouMean(text, "", arg.Values)))
 	}
 	d.origin.Defaults[d.join(name).String()] = text == arg.Default
 	return text

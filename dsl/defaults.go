@@ -6,6 +6,7 @@ import (
 
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/nearest"
 )
 
 // checkDefaults reports what a defaults block says that no block of its kind
@@ -30,7 +31,7 @@ func (ev *evaluator) checkDefaults(kind addr.Kind) {
 			ev.report.error(b.in(a.SrcRange), codeArgumentType, fmt.Sprintf("%s is a block, not an argument", name), fmt.Sprintf("Write it without the equals sign: %s { ... }", name))
 		case complete:
 			ev.report.error(b.in(a.SrcRange), codeArgumentUnknown, fmt.Sprintf("No argument named %q in a %s block", name, kind),
-				sentences("It has: "+diag.Listed(attributes)+".", diag.DidYouMean(name, "", attributes)))
+				sentences("It has: "+diag.Listed(attributes)+".", nearest.DidYouMean(name, "", attributes)))
 		}
 	}
 	for _, nested := range b.Body.Blocks {
@@ -43,7 +44,7 @@ func (ev *evaluator) checkDefaults(kind addr.Kind) {
 			ev.report.error(b.in(nested.DefRange()), codeArgumentType, fmt.Sprintf("%s is an argument, not a block", nested.Type), fmt.Sprintf("Write it with an equals sign: %s = ...", nested.Type))
 		case complete:
 			ev.report.error(b.in(nested.DefRange()), codeBlockUnknown, fmt.Sprintf("No block named %q in a %s block", nested.Type, kind),
-				sentences("It has: "+diag.Listed(slices.Concat(attributes, blocks))+".", diag.DidYouMean(nested.Type, "", blocks)))
+				sentences("It has: "+diag.Listed(slices.Concat(attributes, blocks))+".", nearest.DidYouMean(nested.Type, "", blocks)))
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/model"
+	"github.com/pipectl/pipectl/core/nearest"
 )
 
 // evaluator turns Files into a model.Config, once.
@@ -194,7 +195,7 @@ func (ev *evaluator) component(kind addr.Kind, b block) (Component, bool) {
 	types := ev.offers.types(kind)
 	detail := fmt.Sprintf("The declared plugins offer no %s at all. Add the plugin to required_plugins.", kind)
 	if len(types) > 0 {
-		detail = sentences("The declared plugins offer: "+diag.Listed(types)+".", diag.DidYouMean(b.typ, "", types),
+		detail = sentences("The declared plugins offer: "+diag.Listed(types)+".", nearest.DidYouMean(b.typ, "", types),
 			"A plugin is declared in required_plugins of the pipectl block.")
 	}
 	ev.report.error(at, codePluginType, fmt.Sprintf("No declared plugin offers the %s type %q", kind, b.typ), detail)

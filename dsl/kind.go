@@ -14,6 +14,7 @@ import (
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/model"
+	"github.com/pipectl/pipectl/core/nearest"
 	"github.com/pipectl/pipectl/core/schema"
 )
 
@@ -156,7 +157,7 @@ func (d *decoder) columnRule(name string, v cty.Value) (model.ColumnRule, bool) 
 		switch {
 		case !known:
 			fault(attr, codeRowAttribute, fmt.Sprintf("No attribute named %q in the rule of column %q", attr, name),
-				sentences("It has: "+diag.Listed(columnArguments.names())+".", diag.DidYouMean(attr, "", columnArguments.names())))
+				sentences("It has: "+diag.Listed(columnArguments.names())+".", nearest.DidYouMean(attr, "", columnArguments.names())))
 		case value.IsNull():
 		case arg.Later:
 			fault(attr, codeNotBuilt, fmt.Sprintf("%s of column %q is not built yet", attr, name),
@@ -175,7 +176,7 @@ func (d *decoder) columnRule(name string, v cty.Value) (model.ColumnRule, bool) 
 			rule.As = value.AsString()
 			if schema.CheckTypeName(rule.As) != nil {
 				fault(attr, codeArgumentValue, fmt.Sprintf("as of column %q cannot be %q", name, rule.As),
-					sentences("It is one of "+strings.Join(schema.TypeNames(), ", ")+"; p is at most 38, s at most p.", diag.DidYouMean(rule.As, "", schema.TypeNames()[:7])))
+					sentences("It is one of "+strings.Join(schema.TypeNames(), ", ")+"; p is at most 38, s at most p.", nearest.DidYouMean(rule.As, "", schema.TypeNames()[:7])))
 			}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/model"
+	"github.com/pipectl/pipectl/core/nearest"
 )
 
 // readPipectl reads what must be known before plugins can be asked:
@@ -114,7 +115,7 @@ func (f *Files) readPlugin(b block, a *hclsyntax.Attribute) {
 			p.PassEnv = names
 		default:
 			f.report.error(place, codeArgumentUnknown, fmt.Sprintf("No argument named %q for a plugin", name),
-				sentences("A plugin has: "+diag.Listed(pluginArguments.names())+".", diag.DidYouMean(name, "", pluginArguments.names())))
+				sentences("A plugin has: "+diag.Listed(pluginArguments.names())+".", nearest.DidYouMean(name, "", pluginArguments.names())))
 		}
 	}
 	if _, ok := parts["source"]; !ok {
@@ -131,7 +132,7 @@ func (f *Files) checkPluginSource(at place, p model.RequiredPlugin) {
 		return
 	}
 	f.report.error(at, codePluginUnknown, fmt.Sprintf("No plugin named %q", p.Source),
-		sentences("This pipectl has: "+diag.Listed(f.opts.Bundled)+".", diag.DidYouMean(p.Source, "", f.opts.Bundled), "A plugin of your own is given as a path: ./plugins/NAME."))
+		sentences("This pipectl has: "+diag.Listed(f.opts.Bundled)+".", nearest.DidYouMean(p.Source, "", f.opts.Bundled), "A plugin of your own is given as a path: ./plugins/NAME."))
 }
 
 func isPath(source string) bool {

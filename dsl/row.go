@@ -11,6 +11,7 @@ import (
 
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/nearest"
 )
 
 // verdict tells whether something reads an attribute of a row.
@@ -167,7 +168,7 @@ func (ev *evaluator) checkRow(b block, attr *hclsyntax.Attribute, path []string,
 			at.rng = rng
 		}
 		detail := "Nothing reads it; use each.value." + whole + " or remove it."
-		best := diag.Nearest(name, ev.namesAt(attr.Expr, path))
+		best := nearest.Name(name, ev.namesAt(attr.Expr, path))
 		if best != "" {
 			detail = fmt.Sprintf("Did you mean %s?", best)
 		}

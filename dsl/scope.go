@@ -12,6 +12,7 @@ import (
 
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/nearest"
 )
 
 // scope is what an expression may refer to, and where messages about it point.
@@ -122,7 +123,7 @@ func (s *scope) resolveFunctions(expr hclsyntax.Expression) bool {
 			return nil
 		}
 		s.ev.report.error(s.at(call.NameRange), codeFuncUnknown, fmt.Sprintf("No function named %q", call.Name),
-			sentences("The language page lists the functions.", diag.DidYouMean(call.Name, "", s.ev.functionNames)))
+			sentences("The language page lists the functions.", nearest.DidYouMean(call.Name, "", s.ev.functionNames)))
 		return nil
 	})
 	return ok
@@ -154,11 +155,11 @@ func (s *scope) resolveTraversal(t hcl.Traversal) bool {
 	roots := []string{"var", "local", "each", "source", "sink", "table", "stream", "silver", "check"}
 	if len(t) == 1 {
 		s.ev.report.error(s.at(rng), codeRefUnknown, fmt.Sprintf("No value named %q", root),
-			sentences(fmt.Sprintf("Text needs quotes: %q.", root), diag.DidYouMean(root, "", roots)))
+			sentences(fmt.Sprintf("Text needs quotes: %q.", root), nearest.DidYouMean(root, "", roots)))
 		return false
 	}
 	detail := "References begin with var, local, each, or a kind of block: source, sink, table, stream, silver, check."
-	s.ev.report.error(s.at(rng), codeRefUnknown, fmt.Sprintf("No value named %q", root), sentences(detail, diag.DidYouMean(root, "", roots)))
+	s.ev.report.error(s.at(rng), codeRefUnknown, fmt.Sprintf("No value named %q", root), sentences(detail, nearest.DidYouMean(root, "", roots)))
 	return false
 }
 
@@ -173,7 +174,7 @@ func (s *scope) resolveEach(t hcl.Traversal) bool {
 		return true
 	}
 	s.ev.report.error(s.at(rng), codeRefEach, fmt.Sprintf("each has no %q", name),
-		sentences("It has each.key and each.value.", diag.DidYouMean(name, "each.", []string{"key", "value"})))
+		sentences("It has each.key and each.value.", nearest.DidYouMean(name, "each.", []string{"key", "value"})))
 	return false
 }
 
@@ -220,7 +221,7 @@ func declares(name, root, noun string, names []string) string {
 	if root != "" {
 		root += "."
 	}
-	return sentences("This configuration declares: "+diag.Listed(names)+".", diag.DidYouMean(name, root, names))
+	return sentences("This configuration declares: "+diag.Listed(names)+".", nearest.DidYouMean(name, root, names))
 }
 
 func (s *scope) resolveBlock(t hcl.Traversal, kind addr.Kind) bool {

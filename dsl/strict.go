@@ -9,6 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/nearest"
 )
 
 // surplus is an attribute of a value that the type it is converted to does not
@@ -65,7 +66,7 @@ func (s surplus) text(words string) (summary, detail string) {
 		where = s.path[:len(s.path)-1].String() + " of " + words
 	}
 	return fmt.Sprintf("No attribute named %q in %s", s.name, where),
-		sentences("It has: "+diag.Listed(s.known)+".", diag.DidYouMean(s.name, "", s.known))
+		sentences("It has: "+diag.Listed(s.known)+".", nearest.DidYouMean(s.name, "", s.known))
 }
 
 // literalRange finds the place of the key that a path leads to inside an

@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/nearest"
 )
 
 // translate reports what hcl found while it evaluated expr, in the words of
@@ -135,7 +136,7 @@ func (s *scope) reportStep(at place, base cty.Value, written string, step hcl.Tr
 		s.ev.report.error(at, codeExprInvalid, summary, fmt.Sprintf("It is %s.", typeName(t)))
 	default:
 		names := elementNames(base)
-		code, detail := codeExprInvalid, sentences("It has: "+diag.Listed(names)+".", diag.DidYouMean(name, "", names))
+		code, detail := codeExprInvalid, sentences("It has: "+diag.Listed(names)+".", nearest.DidYouMean(name, "", names))
 		if len(names) == 0 {
 			detail = "It is empty."
 		}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/pipectl/pipectl/core/addr"
-	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/nearest"
 	"github.com/pipectl/pipectl/core/schema"
 )
 
@@ -102,7 +102,7 @@ func (s *set) noFlag(name string) error {
 	}
 	var names []string
 	s.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
-	return s.usage("%s", strings.TrimSpace("There is no flag -"+name+". "+diag.DidYouMean(name, "-", names)))
+	return s.usage("%s", strings.TrimSpace("There is no flag -"+name+". "+nearest.DidYouMean(name, "-", names)))
 }
 
 func (s *set) usage(format string, args ...any) error {

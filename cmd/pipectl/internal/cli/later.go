@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/nearest"
 )
 
 // Words of commands and flags that a later release gives a meaning.
@@ -31,7 +31,7 @@ func NoCommand(name string) error {
 	for _, c := range Commands() {
 		names = append(names, c.Name)
 	}
-	return &UsageError{Problem: strings.TrimSpace("There is no command " + name + ". " + diag.DidYouMean(name, "", names))}
+	return &UsageError{Problem: strings.TrimSpace("There is no command " + name + ". " + nearest.DidYouMean(name, "", names))}
 }
 
 // notBuilt says that something waits for a later release.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/nearest"
 )
 
 // resolveAll turns names of the command line into addresses.
@@ -75,7 +76,7 @@ func likeIt(name string, addresses, tables []string) string {
 			}
 		}
 		if len(same) > 0 {
-			return sentences("This configuration declares: "+diag.Listed(same)+".", diag.DidYouMean(rest, head+".", ends))
+			return sentences("This configuration declares: "+diag.Listed(same)+".", nearest.DidYouMean(rest, head+".", ends))
 		}
 	}
 	declared := "This configuration declares: " + diag.Listed(addresses) + "."
@@ -88,7 +89,7 @@ func likeIt(name string, addresses, tables []string) string {
 	if len(named) > 0 {
 		return "Say which one: " + diag.Listed(named) + "."
 	}
-	return sentences(declared, diag.DidYouMean(name, "", append(addresses, tables...)))
+	return sentences(declared, nearest.DidYouMean(name, "", append(addresses, tables...)))
 }
 
 // tables lists the names of the tables that are declared.

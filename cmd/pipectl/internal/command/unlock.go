@@ -9,6 +9,7 @@ import (
 	"github.com/pipectl/pipectl/cmd/pipectl/internal/exit"
 	"github.com/pipectl/pipectl/cmd/pipectl/internal/view"
 	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/nearest"
 )
 
 // unlock releases a lock whose holder is gone.
@@ -60,7 +61,7 @@ func unlock(ctx context.Context, e *Environment, args []string) (int, error) {
 	if len(held) > 0 {
 		slices.Sort(held)
 		held = slices.Compact(held) // lakes may share one state
-		detail = strings.TrimSpace("Held are the locks of " + diag.Listed(held) + ". " + diag.DidYouMean(a.Name, "", held))
+		detail = strings.TrimSpace("Held are the locks of " + diag.Listed(held) + ". " + nearest.DidYouMean(a.Name, "", held))
 	}
 	return w.fail(diag.Errorf(diag.KindConfiguration, "unlock.none", detail, "Nothing holds a lock of %s", a.Name).Err()), nil
 }

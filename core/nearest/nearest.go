@@ -1,18 +1,19 @@
-package diag
+// Package nearest finds what somebody meant who misspelt a name. It is apart from
+// package diag so that plugins of others do not inherit what it imports.
+package nearest
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/agext/levenshtein"
 )
 
-// Nearest returns the candidate nearest to a misspelt name, "" when none is
+// Name returns the candidate nearest to a misspelt name, "" when none is
 // near. A third of the letters may differ, at least one and never all. Letters
 // in another order count half: the edit distance takes two steps for what
 // fingers do in one.
-func Nearest(name string, candidates []string) string {
+func Name(name string, candidates []string) string {
 	length := len([]rune(name))
 	limit := min(max(1, (length+1)/3), length-1)
 	best, bestDistance := "", limit+1
@@ -32,18 +33,9 @@ func Nearest(name string, candidates []string) string {
 // DidYouMean is the last sentence of a message about an unknown name, "" when
 // nothing is near. The prefix stands before the suggestion.
 func DidYouMean(name, prefix string, candidates []string) string {
-	best := Nearest(name, candidates)
+	best := Name(name, candidates)
 	if best == "" {
 		return ""
 	}
 	return "Did you mean " + prefix + best + "?"
-}
-
-// Listed joins names for a sentence; a long list is cut and says so.
-func Listed(names []string) string {
-	const most = 12
-	if len(names) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-	}
-	return strings.Join(names, ", ")
 }
