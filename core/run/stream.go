@@ -32,7 +32,7 @@ func (x *execution) stream(ctx context.Context, a addr.Address, r *StepResult, w
 	// Only what was planned, and so accepted, reads a whole table, and that once.
 	cfg.SnapshotKnown = r.Kind != plan.FullSnapshot || hasSnapshot(r.Stream)
 	cfg.Warn = x.warn(r)
-	at := ""
+	at, stage := "", ""
 	cfg.Progress = func(p stream.Progress) {
 		x.tell(Event{
 			Kind: StepProgress, Address: a, Stage: p.Stage, Rows: p.Rows, RowsTotal: p.RowsTotal, Rate: p.Rate,
@@ -44,10 +44,12 @@ func (x *execution) stream(ctx context.Context, a addr.Address, r *StepResult, w
 		if p.Stage == "idle" || at != "" && p.Position.Text != at {
 			l.works()
 		}
-		if p.Position.Text != at {
-			at = p.Position.Text
+		// A snapshot has its position from its first row on, and is there when
+		// something else follows it.
+		if p.Position.Text != at || stage == "snapshot" && p.Stage != stage {
 			l.moved()
 		}
+		at, stage = p.Position.Text, p.Stage
 	}
 	result := stream.Result{SnapshotRows: -1}
 	err = x.onTimeline(ctx, a, func(ctx context.Context) error {

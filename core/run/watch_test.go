@@ -3,6 +3,7 @@ package run_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/pipectl/pipectl/core/addr"
@@ -81,4 +82,46 @@ func TestAWatchOutlivesAServerThatIsAway(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A silver that looked while the snapshot of its stream was read is told when
+// the snapshot is there, also when nothing else happens at the source.
+func TestAWatchAppliesASnapshotThatItTook(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "orders")
+		w.commit(memory.Insert("orders", row(1, "a")))
+		idle, applied, stop := 0, 0, make(chan struct{})
+		_, err := w.execute(true, func(q *run.Request) {
+			q.Watch, q.Stop = true, stop
+			q.Plugins = away{q.Plugins.(*sessions), patientSource{w.plugin.Database.Open()}}
+			q.Sleep = func(ctx context.Context, d time.Duration) error { // the bubble's time
+				select {
+				case <-time.After(d):
+				case <-ctx.Done():
+				}
+				return ctx.Err()
+			}
+			q.Event = func(e run.Event) {
+				if e.Kind != run.StepProgress || e.Stage != "idle" {
+					return
+				}
+				if idle++; idle == 3 {
+					applied = len(w.silver("orders"))
+					close(stop)
+				}
+			}
+		})
+		if err != nil || applied != 1 {
+			t.Errorf("silver had %d rows when all was quiet, want 1: %v", applied, err)
+		}
+	})
+}
+
+// patientSource reads nothing while anything else goes on.
+type patientSource struct{ plugin.Source }
+
+func (s patientSource) Read(ctx context.Context, req plugin.ReadRequest) (plugin.FrameReader, error) {
+	synctest.Wait()
+	return s.Source.Read(ctx, req)
 }
