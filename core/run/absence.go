@@ -71,18 +71,20 @@ func (x *execution) ready(ctx context.Context, a addr.Address) error {
 	s := x.streamOf(a)
 	cause, absent := x.absence(s.Addr)
 	if !absent {
-		return x.unfit(a)
+		return x.takeOver(a)
 	}
 	asking, over := x.untilStopped(ctx)
 	err := x.look(asking, []*model.Stream{s})
 	if err == nil {
 		err = x.planAgain(asking, s)
 	}
+	// Errors of a call that was cut off say so in words of their own.
+	cut := asking.Err() != nil
 	over()
 	switch {
 	case err == nil:
-		return x.unfit(a)
-	case ctx.Err() == nil && x.stopped() && errors.Is(err, context.Canceled):
+		return x.takeOver(a)
+	case ctx.Err() == nil && x.stopped() && cut:
 		if cause == nil {
 			return errStopped
 		}
@@ -142,7 +144,8 @@ func (x *execution) planAgain(ctx context.Context, s *model.Stream) error {
 	return own
 }
 
-// adopt takes over what a stream and its silvers in this run are planned as.
+// adopt keeps what a stream and its silvers are planned as; each takes it over
+// itself, before its work begins.
 func (x *execution) adopt(p *plan.Plan, stream addr.Address) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -152,27 +155,36 @@ func (x *execution) adopt(p *plan.Plan, stream addr.Address) {
 		if x.streamOf(step.Address).Addr != stream {
 			continue
 		}
-		errs := step.Diagnostics.Errors()
-		if len(errs) == 0 && !step.Blocked.IsZero() {
-			errs = p.Step(stream).Diagnostics.Errors()
+		if step.Diagnostics.Errors() == nil && !step.Blocked.IsZero() {
+			of := *step
+			of.Diagnostics = append(slices.Clone(step.Diagnostics), p.Step(stream).Diagnostics.Errors()...)
+			step = &of
 		}
-		// What does not pass by itself decides.
-		lasting := slices.DeleteFunc(slices.Clone(errs), func(d diag.Diagnostic) bool { return passes(d.Err()) })
-		if len(lasting) > 0 {
-			errs = lasting
-		}
-		x.misfits[step.Address] = errs.Err()
-		if r := x.results[step.Address]; r != nil {
-			r.Kind, r.Reason = step.Kind, step.Reason
-			r.Diagnostics = append(r.Diagnostics, step.Diagnostics.Warnings()...)
-		}
+		x.again[step.Address] = step
 	}
 }
 
-// unfit is why a step that was planned again cannot be carried out, nil when it
-// can.
-func (x *execution) unfit(a addr.Address) error {
+// takeOver gives a step what it was planned as again, once, and returns why it
+// cannot be carried out. What may pass is not kept: the work itself meets it
+// again, for as long as it lasts. A step that is not accepted as it is now does
+// not begin: the first plan could not look at its source.
+func (x *execution) takeOver(a addr.Address) error {
 	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.misfits[a]
+	step := x.again[a]
+	delete(x.again, a)
+	x.mu.Unlock()
+	if step == nil {
+		return nil
+	}
+	r := x.results[a]
+	r.Kind, r.Reason = step.Kind, step.Reason
+	r.Diagnostics = append(r.Diagnostics, step.Diagnostics.Warnings()...)
+	lasting := slices.DeleteFunc(step.Diagnostics.Errors(), func(d diag.Diagnostic) bool { return passes(d.Err()) })
+	switch {
+	case len(lasting) > 0:
+		return lasting.Err()
+	case !x.Apply && !step.Accepted:
+		return x.refusal(step).Err()
+	}
+	return nil
 }

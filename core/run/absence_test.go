@@ -31,7 +31,20 @@ func (s absentSource) Inspect(ctx context.Context, req plugin.InspectRequest) (p
 	return s.Source.Inspect(ctx, req)
 }
 
-// away changes a request to that of a source which fails so many calls, the first
+// hangingSource answers no call, and asks the run to end meanwhile. Its error is
+// one of the wire, which tells nothing of the context.
+type hangingSource struct {
+	plugin.Source
+	stop chan struct{}
+}
+
+func (s hangingSource) Inspect(ctx context.Context, _ plugin.InspectRequest) (plugin.InspectResponse, error) {
+	close(s.stop)
+	<-ctx.Done()
+	return plugin.InspectResponse{}, diag.Errorf(diag.KindInternal, "internal", "", "a call to another process was cancelled").Err()
+}
+
+// startAway changes a request to that of a source which fails so many calls, the first
 // one that of the plan.
 func (w *world) startAway(q *run.Request, calls *int, err error) {
 	s := away{q.Plugins.(*sessions), absentSource{w.plugin.Database.Open(), calls, err}}
@@ -196,5 +209,85 @@ func TestASilverAloneWaitsForTheServer(t *testing.T) {
 	})
 	if got := statuses(r); err != nil || got != "silver.orders done" || calls != 0 {
 		t.Errorf("%s %v, %v, %d calls left", got, r.Steps, err, calls)
+	}
+}
+
+// The first plan cannot look at a source that is away: what its second plan would
+// do without an acceptance is refused, as by any run.
+func TestAWatchThatWaitedReadsNoTableThatNobodyAccepted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "orders")
+	w.commit(memory.Insert("orders", row(1, "a")))
+	w.mustExecute(true)
+	w.empty("bronze.orders")
+	calls := 5
+	r, err := w.execute(false, func(q *run.Request) {
+		w.startAway(q, &calls, errAway)
+		if s := q.Plan.Steps[0]; !s.Accepted || s.Kind == plan.FullSnapshot {
+			t.Errorf("the plan could look at the source: %+v", s)
+		}
+		q.Stop = make(chan struct{})
+	})
+	if got := statuses(r); err != nil || got != "stream.orders refused; silver.orders skipped" || r.Steps[0].Diagnostics.Errors()[0].Code != "run.not_accepted" {
+		t.Errorf("%s %v, %v", got, r.Steps[0].Diagnostics, err)
+	}
+	opened := 0
+	for _, r := range w.plugin.Lake.Rows("ops.ingestion_facts") {
+		if r["event"] == "snapshot_open" {
+			opened++
+		}
+	}
+	if opened != 1 {
+		t.Errorf("%d snapshots", opened)
+	}
+}
+
+// What a silver met in the second plan, and what may pass, ends when it passes.
+func TestWhatPassedInTheSecondPlanIsNotKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "orders")
+	w.commit(memory.Insert("orders", row(1, "a")))
+	w.mustExecute(true)
+	w.commit(memory.Insert("orders", row(2, "b")))
+	calls, stopped, stop := 5, false, make(chan struct{})
+	r, err := w.execute(false, func(q *run.Request) {
+		w.startAway(q, &calls, errAway)
+		q.Stop = stop
+		again := q.Again
+		q.Again = func(ctx context.Context, steps []addr.Address) (*plan.Plan, error) {
+			p, err := again(ctx, steps)
+			for i := range p.Steps {
+				if p.Steps[i].Address.Kind == addr.Silver {
+					p.Steps[i].Diagnostics = diag.List{diag.Errorf(diag.KindTransient, "plugin.crashed", "", "gone")}
+				}
+			}
+			return p, err
+		}
+		q.Event = func(e run.Event) {
+			if e.Stage == "idle" && len(w.silver("orders")) == 2 && !stopped {
+				stopped = true
+				close(stop)
+			}
+		}
+	})
+	if got := statuses(r); err != nil || got != "stream.orders done; silver.orders done" || len(w.silver("orders")) != 2 {
+		t.Errorf("%s %v, %v", got, r.Steps[1].Diagnostics, err)
+	}
+}
+
+// Most of the waiting for a server that does not answer is inside a call.
+func TestStopEndsACallToAServerThatIsAway(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "orders")
+	w.mustExecute(true)
+	calls, stop := 1000, make(chan struct{})
+	r, err := w.execute(false, func(q *run.Request) {
+		w.startAway(q, &calls, errAway)
+		q.Stop = stop
+		s := q.Plugins.(away)
+		q.Plugins = away{s.sessions, hangingSource{s.source, stop}}
+	})
+	if got := statuses(r); err != nil || !r.Stopped || got != "stream.orders failed; silver.orders skipped" || r.Steps[0].Diagnostics.Errors()[0].Code != "db.unreachable" {
+		t.Errorf("%s %v, %v", got, r.Steps[0].Diagnostics, err)
 	}
 }

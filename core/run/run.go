@@ -70,10 +70,11 @@ type execution struct {
 	// catching are held while a check carries out a stream or silver again.
 	catching map[addr.Address]*sync.Mutex
 	// absent are the streams of a watch whose source was away, with why; nil =
-	// not known. misfits are why steps that were planned again cannot be carried
-	// out. planning is held while that is done.
-	absent, misfits map[addr.Address]error
-	planning        sync.Mutex
+	// not known. again are steps that were planned again and have not taken that
+	// over yet. planning is held while that is done.
+	absent   map[addr.Address]error
+	again    map[addr.Address]*plan.Step
+	planning sync.Mutex
 }
 
 // Execute carries out the plan. The error is for what spoils the run as a
@@ -83,7 +84,7 @@ func Execute(ctx context.Context, req Request) (Result, error) {
 		Request: req, results: map[addr.Address]*StepResult{},
 		slots: map[addr.Address]stream.Slots{}, sources: map[addr.Address]map[string]sourceTable{},
 		timelines: map[addr.Address]timeline{}, catching: map[addr.Address]*sync.Mutex{},
-		absent: map[addr.Address]error{}, misfits: map[addr.Address]error{},
+		absent: map[addr.Address]error{}, again: map[addr.Address]*plan.Step{},
 	}
 	x.Plugins = newIdentified(req.Plugins)
 	if x.Jobs <= 0 {
@@ -229,6 +230,9 @@ func (x *execution) follows(step *plan.Step) bool {
 	return slices.ContainsFunc(step.After, func(a addr.Address) bool { return x.Plan.Step(a) != nil })
 }
 
+// codeNotAccepted is of steps that apply has not accepted as they are now.
+const codeNotAccepted = "run.not_accepted"
+
 func (x *execution) refusal(step *plan.Step) diag.Diagnostic {
 	what := step.NotAccepted
 	if lake, err := x.lake(step.Address); err == nil && lake.NoState() != "" {
@@ -237,7 +241,7 @@ func (x *execution) refusal(step *plan.Step) diag.Diagnostic {
 	if step.Kind.Large() {
 		what += " and it would read a whole table"
 	}
-	return diag.Errorf(diag.KindStale, "run.not_accepted", "Look at it with `pipectl plan`, then accept it with `pipectl apply`.",
+	return diag.Errorf(diag.KindStale, codeNotAccepted, "Look at it with `pipectl plan`, then accept it with `pipectl apply`.",
 		"%s was left out: %s", step.Address, what)
 }
 

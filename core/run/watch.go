@@ -93,7 +93,7 @@ func (x *execution) awaitStream(ctx context.Context, a addr.Address, planned, ov
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	return x.unfit(a)
+	return x.takeOver(a)
 }
 
 // follow applies a silver whenever its stream moved, and once more when the
@@ -153,7 +153,9 @@ func (x *execution) keep(ctx context.Context, a addr.Address, ready func() error
 		case err == nil, errors.Is(err, errStopped):
 			r.Status = Done
 		default:
-			r.Status = Failed
+			if r.Status = Failed; diag.HasCode(err, codeNotAccepted) {
+				r.Status = Refused
+			}
 			r.Diagnostics = append(r.Diagnostics, x.locate(a, x.explain(ctx, err))...)
 		}
 		break
