@@ -42,6 +42,10 @@ func (p *identified) Source(ctx context.Context, a addr.Address) (plugin.Source,
 // identifiedSource asks who the source is before the first call after one that
 // failed in a way that may pass, and listens to every answer that says it. When
 // it is another one, no call is made any more.
+//
+// A failure that the plugin's own retries hid is not heard here. A stream that
+// has a position is then still held back by the source's check of it; the parts
+// of one snapshot, and a check, trust the plugin for the seconds of a retry.
 type identifiedSource struct {
 	plugin.Source
 	address addr.Address

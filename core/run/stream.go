@@ -99,7 +99,7 @@ func (x *execution) streamConfig(ctx context.Context, s *model.Stream) (stream.C
 
 // slotsOf bounds the reads of one source over all streams, whichever sinks they
 // write to: its connections are there once. No sink that takes rows of the
-// source gets more parts at a time than it can serve.
+// source in this run gets more parts at a time than it can serve.
 func (x *execution) slotsOf(source addr.Address, from plugin.Source) stream.Slots {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -109,7 +109,7 @@ func (x *execution) slotsOf(source addr.Address, from plugin.Source) stream.Slot
 	limits := plugin.Limits{MaxParts: math.MaxInt}
 	for i := range x.Config.Streams {
 		s := &x.Config.Streams[i]
-		if lake := x.Lakes[s.To]; lake != nil && x.Config.Table(s.Table).Source == source {
+		if lake := x.Lakes[s.To]; lake != nil && x.results[s.Addr] != nil && x.Config.Table(s.Table).Source == source {
 			limits.MaxParts = min(limits.MaxParts, lake.Tables.Limits().MaxParts)
 		}
 	}
