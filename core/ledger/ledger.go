@@ -119,15 +119,30 @@ func (l *Ledger) retry(ctx context.Context, write func() error) error {
 }
 
 // retryAlone is retry for writes to a table of which the ledger makes one at a
-// time. The turn goes to others while it pauses.
+// time. The turn goes to others while it pauses. The wait for the first turn,
+// which is as long as others write, takes nothing from the time for tries.
 func (l *Ledger) retryAlone(ctx context.Context, mine turn, write func() error) error {
+	if err := mine.take(ctx); err != nil {
+		return err
+	}
+	held := true
 	return l.retry(ctx, func() error {
-		select {
-		case mine <- struct{}{}:
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if !held {
+			if err := mine.take(ctx); err != nil {
+				return err
+			}
 		}
-		defer func() { <-mine }()
+		defer func() { <-mine; held = false }()
 		return write()
 	})
+}
+
+// take waits for the turn.
+func (t turn) take(ctx context.Context) error {
+	select {
+	case t <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }

@@ -98,3 +98,26 @@ func TestAPauseAfterAConflictLetsOthersWrite(t *testing.T) {
 		t.Errorf("facts %s, pauses %v, %v", l.told(), l.pauses, err)
 	}
 }
+
+// The minute for tries begins with the first one: who had to wait longer than
+// that for the others still tries again after a conflict.
+func TestTheWaitForATurnTakesNothingFromTheTries(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLake()
+		l.faults.Fail("Tables.Commit", 1, conflict)
+		l.factsTurn <- struct{}{} // another one writes
+		var wrote error
+		var writer sync.WaitGroup
+		writer.Go(func() { wrote = l.RecordBatches(context.Background(), batchNumber("a", 0, 1)) })
+		synctest.Wait() // it has come as far as it can
+		l.mu.Lock()
+		l.now = l.now.Add(2 * retryBudget)
+		l.mu.Unlock()
+		<-l.factsTurn
+		writer.Wait()
+		if wrote != nil || l.told() != "a:0:" || len(l.pauses) != 1 {
+			t.Errorf("facts %s, pauses %v, %v", l.told(), l.pauses, wrote)
+		}
+	})
+}
