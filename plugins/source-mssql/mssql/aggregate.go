@@ -162,11 +162,16 @@ func (a *aggregate) tiles(ctx context.Context, c *conn, read tsql.TableRead, t t
 			return nil // the last row, in the tile that has begun
 		}
 		if tile > 0 {
-			if key == begun || key == "null" { // one value fills several tiles
+			// One value fills several tiles, or the bound is not what the server
+			// holds and would lie elsewhere in its order: the tile before goes on.
+			if key == begun || key == "null" || !readsBack(key) {
 				tile = number
 				return nil
 			}
 			n.Append(row - start)
+		}
+		if !readsBack(key) {
+			key = "null" // the first, which has none before: it is open
 		}
 		lo.Append(key)
 		tile, start, begun = number, row, key
