@@ -44,8 +44,8 @@ type Place struct {
 	Display string
 	// NoState says for people that nothing was accepted there yet; "" otherwise.
 	NoState string
-	// Lineage is that of the state in the lake, and goes with the lake wherever
-	// that is moved to; "" as long as there is none, or when the state lies
+	// Lineage is that of the state in the lake, and of that in each copy of the
+	// lake; "" as long as there is none, or when the state lies
 	// elsewhere. Digest tells places apart without naming them, since they may be
 	// sensitive.
 	Lineage, Digest string

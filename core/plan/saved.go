@@ -44,8 +44,8 @@ type SavedFile struct {
 	Config  bool   `json:"config"`
 }
 
-// SavedLake is one lake that a plan is for: that of the lineage, else the one at
-// the place with the digest. It holds nothing sensitive.
+// SavedLake is one lake that a plan is for: the one at the place with the digest,
+// with the state of the lineage. It holds nothing sensitive.
 type SavedLake struct {
 	Sink string `json:"sink"`
 	// Place is for people.
@@ -63,21 +63,19 @@ func (p *Plan) Lakes() []SavedLake {
 	return out
 }
 
-// is reports whether now is the lake that l was. One that has got its state
-// since is still at its place.
+// is reports whether now is the lake that l was. One that has got its state since
+// is still that lake; a copy has the same lineage and tables, and is told by its
+// place alone. So one that was moved is not known again: a new plan is cheap.
 func (l SavedLake) is(now SavedLake) bool {
-	if l.Lineage != "" {
-		return l.Lineage == now.Lineage
-	}
-	return l.Digest == now.Digest
+	return l.Digest == now.Digest && (l.Lineage == "" || l.Lineage == now.Lineage)
 }
 
 // words say for people which lake it is, told apart from other.
 func (l SavedLake) words(other SavedLake) string {
 	switch {
-	case l.Lineage != "":
+	case l.Lineage != other.Lineage && l.Lineage != "":
 		return l.Place + ", with the state " + l.Lineage
-	case other.Lineage != "":
+	case l.Lineage != other.Lineage:
 		return l.Place + ", without a state"
 	case l.Place == other.Place: // a sensitive place is told by its line
 		return fmt.Sprintf("%s (its sha256 begins with %.12s)", l.Place, l.Digest)
@@ -154,8 +152,8 @@ func (s Saved) Differences(fresh *Plan) diag.List {
 }
 
 // otherLakes finds the sinks that lead to another lake than the one that the plan
-// was made for: the environment may say where a lake is, and a relative place
-// begins in the folder in which pipectl is started.
+// was made for: the environment may say where a lake is, a relative place begins
+// in the folder in which pipectl is started, and a lake may be a copy.
 func (s Saved) otherLakes(fresh *Plan) diag.List {
 	var list diag.List
 	lakes := fresh.Lakes()
@@ -164,8 +162,12 @@ func (s Saved) otherLakes(fresh *Plan) diag.List {
 		if i < 0 || l.is(lakes[i]) {
 			continue // a sink that is none of the plan any more has conditions that fail
 		}
+		copied := ""
+		if l.Lineage != "" && l.Lineage == lakes[i].Lineage {
+			copied = "Both have the state " + l.Lineage + ": one is a copy of the other, or the lake was moved.\n"
+		}
 		list = append(list, diag.Errorf(diag.KindStale, "plan.stale",
-			fmt.Sprintf("planned: %s\nnow:     %s\nCarry it out with the environment and in the folder that it was made in, or make a new plan and look at it again.", l.words(lakes[i]), lakes[i].words(l)),
+			fmt.Sprintf("planned: %s\nnow:     %s\n%sCarry it out with the environment and in the folder that it was made in, or make a new plan and look at it again.", l.words(lakes[i]), lakes[i].words(l), copied),
 			"The plan was made for another lake than the one that %s is now", l.Sink))
 	}
 	return list

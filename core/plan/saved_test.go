@@ -87,8 +87,8 @@ func TestTablesOfOneNameInTwoSinksAreTwo(t *testing.T) {
 	}
 }
 
-// A saved plan is for the lakes that it was made for: those of a lineage, which
-// may have been moved, else those at a place.
+// A saved plan is for the lakes that it was made for: those at a
+// place, with the state that they had. A copy has it, too, and is another lake.
 func TestASavedPlanIsForItsLakes(t *testing.T) {
 	t.Parallel()
 	lake := addr.New(addr.Sink, "lake")
@@ -99,7 +99,11 @@ func TestASavedPlanIsForItsLakes(t *testing.T) {
 	}{
 		{"the same place", plan.Place{Display: "/l1", Digest: "d1"}, plan.Place{Display: "/l1", Digest: "d1"}, ""},
 		{"it has got its state since", plan.Place{Display: "/l1", Digest: "d1"}, plan.Place{Display: "/l1", Digest: "d1", Lineage: "u1"}, ""},
-		{"moved with its state", plan.Place{Display: "/l1", Digest: "d1", Lineage: "u1"}, plan.Place{Display: "/l2", Digest: "d2", Lineage: "u1"}, ""},
+		{"the same place with its state", plan.Place{Display: "/l1", Digest: "d1", Lineage: "u1"}, plan.Place{Display: "/l1", Digest: "d1", Lineage: "u1"}, ""},
+		{"a copy, or moved with its state", plan.Place{Display: "/l1", Digest: "d1", Lineage: "u1"}, plan.Place{Display: "/l2", Digest: "d2", Lineage: "u1"},
+			"planned: /l1\nnow:     /l2\nBoth have the state u1: one is a copy of the other, or the lake was moved.\n"},
+		{"a copy at a sensitive place", plan.Place{Display: "a sensitive root", Digest: strings.Repeat("1", 64), Lineage: "u1"}, plan.Place{Display: "a sensitive root", Digest: strings.Repeat("2", 64), Lineage: "u1"},
+			"planned: a sensitive root (its sha256 begins with 111111111111)\nnow:     a sensitive root (its sha256 begins with 222222222222)\nBoth have"},
 		{"another place", plan.Place{Display: "/l1", Digest: "d1"}, plan.Place{Display: "/l2", Digest: "d2"}, "planned: /l1\nnow:     /l2\n"},
 		{"a place with a state", plan.Place{Display: "/l1", Digest: "d1"}, plan.Place{Display: "/l2", Digest: "d2", Lineage: "u2"}, "planned: /l1, without a state\nnow:     /l2, with the state u2\n"},
 		{"another state", plan.Place{Display: "/l1", Digest: "d1", Lineage: "u1"}, plan.Place{Display: "/l1", Digest: "d1", Lineage: "u2"}, "planned: /l1, with the state u1\nnow:     /l1, with the state u2\n"},

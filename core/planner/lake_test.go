@@ -63,8 +63,8 @@ func TestThePlaceOfALake(t *testing.T) {
 	}
 }
 
-// A plan knows a lake by the lineage of the state in it, and before there is one
-// by where it is: that differs when the environment or the folder leads elsewhere,
+// A plan knows a lake by where it is, and by the lineage of the state in it once
+// there is one. Where it is differs when the environment or the folder leads elsewhere,
 // not with a credential, and is told by a digest.
 func TestAPlanKnowsItsLakes(t *testing.T) {
 	t.Parallel()
