@@ -49,8 +49,8 @@ func (l *Lake) Own(cfg *model.Config, spec plugin.TableSpec) plugin.TableSpec {
 	return spec
 }
 
-// owner finds a table that another configuration writes; takeOver says whose
-// it was when this one may have it.
+// owner finds a table that cannot be written, or that another configuration
+// writes; takeOver says whose it was when this one may have it.
 func (p *planning) owner(ctx context.Context, lake *Lake, have plugin.TableState, a addr.Address) (takeOver string, err error) {
 	if !have.Exists {
 		return "", nil
@@ -59,18 +59,19 @@ func (p *planning) owner(ctx context.Context, lake *Lake, have plugin.TableState
 		detail := have.Writable + " Use a newer pipectl that can, take the change back with the program that made it, or give the block another target."
 		return "", diag.Errorf(diag.KindUnavailable, "table.not_writable", detail, "Table %s cannot be written", have.Table.Name).Err()
 	}
-	current, want := have.Properties[ownerProperty], lake.Owner(p.Config)
-	if slices.ContainsFunc(p.TakeOver, func(t addr.Address) bool { return matches(t, a) }) {
-		if current == want {
-			return "", nil
-		}
-		return "take over from " + current, nil
-	}
-	switch current {
-	case want:
+	return p.ownership(ctx, lake, have, a)
+}
+
+// ownership is owner without the question whether the table can be written.
+func (p *planning) ownership(ctx context.Context, lake *Lake, have plugin.TableState, a addr.Address) (takeOver string, err error) {
+	current := have.Properties[ownerProperty]
+	switch {
+	case !have.Exists || current == lake.Owner(p.Config):
 		return "", nil
-	case "":
+	case current == "": // also when it was asked for: nobody is there to take it from
 		return "take over: the table has no owner", nil
+	case slices.ContainsFunc(p.TakeOver, func(t addr.Address) bool { return matches(t, a) }):
+		return "take over from " + current, nil
 	}
 	return "", p.otherOwner(ctx, lake, have.Table.Name, current, a)
 }

@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -104,6 +105,23 @@ func TestAHandOverNamesBlocks(t *testing.T) {
 		}
 		if d := errorOf(t, w.plan(), eu.Addr); !strings.Contains(d.Detail, c.want) {
 			t.Errorf("%s: %s", c.name, d.Detail)
+		}
+	}
+}
+
+// A table without an owner is taken from nobody, also when that is asked for.
+func TestATableWithoutAnOwnerIsTakenFromNobody(t *testing.T) {
+	t.Parallel()
+	for _, asked := range [][]addr.Address{nil, {theStream}} {
+		w := newWorld(t)
+		spec := tablesNamed(w.plan(), "bronze.orders")[0].Spec
+		spec.Properties["pipectl.owner"] = ""
+		_, err := w.plugin.Lake.Open().ApplyTable(t.Context(), plugin.ApplyTableRequest{Spec: spec})
+		w.must(err)
+		p := w.plan(func(r *planner.Request) { r.TakeOver = asked })
+		list := tablesNamed(p, "bronze.orders")
+		if len(list) != 1 || !slices.Contains(list[0].Changes, "take over: the table has no owner") || slices.Contains(list[0].Changes, "take over from ") {
+			t.Errorf("asked for %v: %+v, %v", asked, list, p.Errors())
 		}
 	}
 }
