@@ -8,6 +8,7 @@ import (
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plan"
+	"github.com/pipectl/pipectl/core/planner"
 	"github.com/pipectl/pipectl/core/plugin"
 )
 
@@ -102,6 +103,22 @@ func TestRowsThatBronzeLostStopThePlan(t *testing.T) {
 	p = w.plan()
 	if d := errorOf(t, p, theStream); d.Code != "stream.rows_lost" || d.Kind != diag.KindStale {
 		t.Errorf("%+v", d)
+	}
+}
+
+// Tables that cannot be written have lost nothing, and hide no other owner.
+func TestWhatCannotBeWrittenIsNotLost(t *testing.T) {
+	t.Parallel()
+	w := filled(t)
+	w.plugin.Lake.ReadOnly = "The lake is read-only."
+	missing, err := planner.Missing(t.Context(), w.cfg, w.lake())
+	if err != nil || len(missing) > 0 {
+		t.Errorf("%v, %v", missing, err)
+	}
+	w.cfg.Name = "other"
+	missing, err = planner.Missing(t.Context(), w.cfg, w.lake())
+	if err != nil || !diag.HasCode(missing[theStream], "table.other_owner") || !diag.HasCode(missing[theSilver], "table.other_owner") {
+		t.Errorf("of another configuration: %v, %v", missing, err)
 	}
 }
 

@@ -14,7 +14,8 @@ import (
 // Missing finds what a plan refuses because the state or the ledger of a lake is
 // gone, by what the lake itself shows and without its sources: tables that were
 // written under another state, batches without a checkpoint, facts or control
-// that do not exist. The answer is by stream and silver.
+// that do not exist. A table that only cannot be written has lost nothing. The
+// answer is by stream and silver.
 func Missing(ctx context.Context, cfg *model.Config, lake *Lake) (map[addr.Address]error, error) {
 	sink := lake.Sink.Addr
 	p := &planning{
@@ -39,7 +40,7 @@ func Missing(ctx context.Context, cfg *model.Config, lake *Lake) (map[addr.Addre
 		if p.logs[s.Addr], err = NewestLog(ctx, lake.State.Stream(s.AppID)); err != nil {
 			return nil, err
 		}
-		_, err := p.owner(ctx, lake, p.tables[sink][s.Target], s.Addr)
+		_, err := p.ownership(ctx, lake, p.tables[sink][s.Target], s.Addr)
 		if err == nil && p.logs[s.Addr].Newest < 0 {
 			err = p.checkLog(lake, s)
 		}
@@ -47,7 +48,7 @@ func Missing(ctx context.Context, cfg *model.Config, lake *Lake) (map[addr.Addre
 	}
 	for i := range cfg.Silvers {
 		if v := &cfg.Silvers[i]; v.To == sink {
-			_, err := p.owner(ctx, lake, p.tables[sink][v.Target], v.Addr)
+			_, err := p.ownership(ctx, lake, p.tables[sink][v.Target], v.Addr)
 			out[v.Addr] = first(err, gone)
 		}
 	}
