@@ -32,7 +32,8 @@ type Database struct {
 	snapshotAllowed, rcsi, enabled atomic.Bool
 	guid                           atomic.Pointer[[16]byte]
 	recovery                       atomic.Pointer[string] // recovery_model_desc
-	sessions                       atomic.Int32           // whose current database this is
+
+	sessions int // whose current database this is; guarded by the server's mu
 
 	last    LSN // newest LSN given out
 	tran    uint64

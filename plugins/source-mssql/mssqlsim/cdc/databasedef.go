@@ -1,8 +1,6 @@
 package cdc
 
 import (
-	"strings"
-
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
 )
@@ -13,10 +11,12 @@ func (s *Session) CreateDatabase(name string) error {
 	if !s.login.Admin {
 		return sqltype.Errorf(262, "CREATE DATABASE permission denied in database 'master'.")
 	}
-	if s.srv.Find(name) != nil || systemDatabase(name) {
+	s.srv.mu.Lock()
+	defer s.srv.mu.Unlock()
+	if s.srv.dbs[lower(name)] != nil || systemDatabase(name) {
 		return sqltype.Errorf(1801, "Database '%s' already exists. Choose a different database name.", name)
 	}
-	s.srv.Database(name).AllowSnapshot(false)
+	s.srv.add(name).AllowSnapshot(false)
 	return nil
 }
 
@@ -57,28 +57,47 @@ func (s *Session) DropDatabase(name string, ifExists bool) error {
 	if systemDatabase(name) {
 		return sqltype.Errorf(3708, "Cannot drop the database '%s' because it is a system database.", name)
 	}
-	db := s.srv.Find(name)
+	s.srv.mu.Lock()
+	defer s.srv.mu.Unlock()
+	db := s.srv.dbs[lower(name)]
 	switch {
 	case db == nil && ifExists:
 		return nil
 	case db == nil || !s.login.Admin:
 		return sqltype.Errorf(3701, "Cannot drop the database '%s', because it does not exist or you do not have permission.", name)
-	}
-	s.srv.mu.Lock()
-	defer s.srv.mu.Unlock()
-	if db.sessions.Load() > 0 {
+	case db.sessions > 0:
 		return sqltype.Errorf(3702, "Cannot drop database \"%s\" because it is currently in use.", db.Name)
 	}
-	delete(s.srv.dbs, strings.ToLower(name))
+	delete(s.srv.dbs, lower(name))
 	return nil
 }
 
-// enter makes a database the session's current one.
-func (s *Session) enter(db *Database) {
-	if s.db != nil {
-		s.db.sessions.Add(-1)
+// enter makes the database of a name the session's current one. Whether there is one, and whether the login may use
+// it, is found in one step with that, so that nobody drops it in between; without both the session stays where it is.
+func (s *Session) enter(name string) (exists, allowed bool) {
+	s.srv.mu.Lock()
+	defer s.srv.mu.Unlock()
+	db := s.srv.dbs[lower(name)]
+	if db == nil {
+		return false, false
 	}
-	if s.db = db; db != nil {
-		db.sessions.Add(1)
+	if !s.login.mayUse(db) {
+		return true, false
+	}
+	if s.db != nil {
+		s.db.sessions--
+	}
+	s.db = db
+	db.sessions++
+	return true, true
+}
+
+// leave gives up the current database, for good.
+func (s *Session) leave() {
+	s.srv.mu.Lock()
+	defer s.srv.mu.Unlock()
+	if s.db != nil {
+		s.db.sessions--
+		s.db = nil
 	}
 }

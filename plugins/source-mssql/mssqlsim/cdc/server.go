@@ -89,14 +89,20 @@ func (s *Server) Database(name string) *Database {
 	defer s.mu.Unlock()
 	db := s.dbs[strings.ToLower(name)]
 	if db == nil {
-		id := int16(1)
-		if name != "master" {
-			id = max(s.nextID, 5)
-			s.nextID = id + 1
-		}
-		db = newDatabase(s, name, id)
-		s.dbs[strings.ToLower(name)] = db
+		db = s.add(name)
 	}
+	return db
+}
+
+// add makes a database of a name that is free, with s.mu held.
+func (s *Server) add(name string) *Database {
+	id := int16(1)
+	if name != "master" {
+		id = max(s.nextID, 5)
+		s.nextID = id + 1
+	}
+	db := newDatabase(s, name, id)
+	s.dbs[strings.ToLower(name)] = db
 	return db
 }
 

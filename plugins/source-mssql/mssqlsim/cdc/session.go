@@ -44,12 +44,10 @@ func (s *Server) NewSession(user, database string) (*Session, error) {
 	if database == "" {
 		database = "master"
 	}
-	db := s.Find(database)
-	if db == nil || !login.mayUse(db) {
+	sess := &Session{srv: s, login: login, isolation: tsql.ReadCommitted, wait: -1}
+	if _, allowed := sess.enter(database); !allowed {
 		return nil, &sqltype.Error{Number: 4060, State: 1, Class: 11, Message: "Cannot open database \"" + database + "\" requested by the login. The login failed."}
 	}
-	sess := &Session{srv: s, login: login, isolation: tsql.ReadCommitted, wait: -1}
-	sess.enter(db)
 	return sess, nil
 }
 
@@ -174,14 +172,13 @@ func (s *Session) write(ctx context.Context, t *Table, changes []tsql.Change) er
 
 // Use changes the current database.
 func (s *Session) Use(name string) error {
-	db := s.srv.Find(name)
-	if db == nil {
+	exists, allowed := s.enter(name)
+	if !exists {
 		return sqltype.Errorf(911, "Database '%s' does not exist. Make sure that the name is entered correctly.", name)
 	}
-	if !s.login.mayUse(db) {
+	if !allowed {
 		return sqltype.Errorf(916, "The server principal \"%s\" is not able to access the database \"%s\" under the current security context.", s.login.Name, name)
 	}
-	s.enter(db)
 	return nil
 }
 
@@ -260,7 +257,7 @@ func (s *Session) Save(name string) error {
 // Close rolls back what is open and leaves the database. The session is of no more use.
 func (s *Session) Close() {
 	s.Abort()
-	s.enter(nil)
+	s.leave()
 }
 
 // Abort rolls back what is open.

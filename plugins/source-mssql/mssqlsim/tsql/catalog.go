@@ -168,8 +168,12 @@ type Session interface {
 	// TranCount is @@TRANCOUNT.
 	TranCount() int
 
+	// CreateDatabase makes a database; one of that name that is there is error 1801.
 	CreateDatabase(name string) error
+	// AlterDatabase sets options of a database, of the current one when name is "".
 	AlterDatabase(name string, o DatabaseOptions) error
+	// DropDatabase removes a database that no session is in: error 3702 when one is, 3701 when there is no database of
+	// that name, which ifExists allows.
 	DropDatabase(name string, ifExists bool) error
 	CreateTable(def TableDef) error
 	AlterTable(n Name, alter Alter, text string) error
