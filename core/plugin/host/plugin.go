@@ -27,7 +27,12 @@ type Plugin struct {
 	current *process
 	// restarts counts all of them, recent those since a process was healthy.
 	restarts, recent int
-	stopped          bool
+	// unstarted tells that one of the recent restarts failed.
+	unstarted bool
+	// forgiven is the process whose long life made recent begin anew. It stays
+	// the current one when a restart fails, and a life counts once.
+	forgiven *process
+	stopped  bool
 }
 
 // healthy is how long a process must have lived for its end to be a new trouble
@@ -50,17 +55,17 @@ func (p *Plugin) live(ctx context.Context) (*process, error) {
 	}
 	switch {
 	case p.stopped:
-		return nil, diag.Errorf(diag.KindTransient, "plugin.stopped", "", "Plugin %q was stopped", p.spec.Name).Err()
+		return nil, diag.Errorf(diag.KindTransient, "plugin.stopped", "Run again.", "Plugin %q was stopped", p.spec.Name).Err()
 	case p.current.alive():
 		return p.current, nil
 	}
 	// What is left of the dead process goes first: its folder, its goroutines.
 	p.current.stop(0)
-	if p.current.runner.lived() >= healthy {
-		p.recent = 0
+	if p.current != p.forgiven && p.current.runner.lived() >= healthy {
+		p.recent, p.unstarted, p.forgiven = 0, false, p.current
 	}
 	if p.recent >= len(p.host.options.Backoff) {
-		d := p.current.crashedFor(p.recent + 1)
+		d := p.current.crashedFor(p.recent+1, p.unstarted)
 		return nil, d.Err()
 	}
 	pause := time.NewTimer(p.host.options.Backoff[p.recent])
@@ -75,17 +80,23 @@ func (p *Plugin) live(ctx context.Context) (*process, error) {
 	p.host.options.Logger.Warn("starting a plugin again after a crash", "plugin", p.spec.Name, "restart", p.restarts)
 	proc, err := p.host.start(ctx, p.spec)
 	if err != nil {
+		p.unstarted = true
 		return nil, err
 	}
 	p.current = proc
 	return proc, nil
 }
 
-// crashedFor is the end of restarting.
-func (p *process) crashedFor(times int) diag.Diagnostic {
+// crashedFor is the end of restarting. unstarted tells that the times are not
+// only ends but also starts that failed.
+func (p *process) crashedFor(times int, unstarted bool) diag.Diagnostic {
+	what := "ended unexpectedly"
+	if unstarted {
+		what = "ended unexpectedly or did not start"
+	}
 	d := p.crash()
 	d.Kind, d.Code = diag.KindUnavailable, "plugin.crashes"
-	d.Summary = fmt.Sprintf("Plugin %q ended unexpectedly %d times, without an hour of life in between, and is not started again", p.name, times)
+	d.Summary = fmt.Sprintf("Plugin %q %s %d times, without an hour of life in between, and is not started again", p.name, what, times)
 	return d
 }
 

@@ -187,7 +187,7 @@ func (p *process) crash() diag.Diagnostic {
 	reason, stopping := p.reason, p.stopping
 	p.mu.Unlock()
 	if stopping {
-		return diag.Errorf(diag.KindTransient, "plugin.stopped", "", "Plugin %q was stopped", p.name)
+		return diag.Errorf(diag.KindTransient, "plugin.stopped", "Run again.", "Plugin %q was stopped", p.name)
 	}
 	how := "it exited by itself"
 	var exit *exec.ExitError
