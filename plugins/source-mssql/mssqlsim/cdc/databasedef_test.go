@@ -55,7 +55,7 @@ func adminServer(t *testing.T) *Server {
 // Of several CREATE DATABASE of one name at a time one makes it.
 func TestADatabaseIsCreatedOnce(t *testing.T) {
 	t.Parallel()
-	for range 200 {
+	for range 2000 {
 		srv := adminServer(t)
 		got := each(t, srv, 4, func(_ int, s *Session) error { return s.CreateDatabase("shop") })
 		if got[0] != 1 || got[1801] != 3 {
@@ -67,7 +67,7 @@ func TestADatabaseIsCreatedOnce(t *testing.T) {
 // Who comes into a database while it is dropped is in one that stays, or is told that there is none.
 func TestNobodyIsInADroppedDatabase(t *testing.T) {
 	t.Parallel()
-	for range 200 {
+	for range 2000 {
 		srv := adminServer(t)
 		srv.Database("shop")
 		each(t, srv, 4, func(i int, s *Session) error {
