@@ -93,7 +93,7 @@ func Main(ctx context.Context, e *Environment, args []string) int {
 		code = e.fail(err, nil)
 	}
 	if e.Streams.JSON && slices.Contains(eventful, name) && !e.finished {
-		e.Streams.NewRun(nil, e.Clock).Finished(run.Result{}, code)
+		e.Streams.NewRun(nil, e.Clock).Finished(run.Result{CutShort: code == exit.Interrupted || code == exit.Terminated}, code)
 	}
 	return code
 }

@@ -3,8 +3,11 @@ package command
 import (
 	"bytes"
 	"os"
+	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/pipectl/pipectl/cmd/pipectl/internal/exit"
 	"github.com/pipectl/pipectl/cmd/pipectl/internal/view"
@@ -31,6 +34,33 @@ func TestASignalEndsInterruptibleWork(t *testing.T) {
 		}
 		if code := e.fail(err, nil); code != want || out.String() != "Interrupted before anything was changed.\n" {
 			t.Errorf("%v: exit %d, %q", signal, code, out.String())
+		}
+	}
+}
+
+// A signal that comes before the work begins leaves all of it out, and the last
+// event says so; another failure is no cut.
+func TestASignalBeforeTheWorkCutsItShort(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		signal os.Signal
+		want   string
+	}{
+		{nil, `"exit":3,"tables":0,"done":0,"failed":0,"skipped":0,"refused":0,"cut_short":false`},
+		{os.Interrupt, `"exit":130,"tables":0,"done":0,"failed":0,"skipped":0,"refused":0,"cut_short":true`},
+		{syscall.SIGTERM, `"exit":143,"tables":0,"done":0,"failed":0,"skipped":0,"refused":0,"cut_short":true`},
+	} {
+		for _, command := range eventful {
+			var out, logs bytes.Buffer
+			e := &Environment{Streams: &view.Streams{Out: &out, Err: &logs}, Clock: time.Now, Lookup: func(string) (string, bool) { return "", false }}
+			if c.signal != nil {
+				e.interrupted.Store(&c.signal)
+			}
+			Main(t.Context(), e, []string{command, "-json", filepath.Join(t.TempDir(), "none.hcl")})
+			lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+			if last := lines[len(lines)-1]; !strings.Contains(last, `"type":"finished"`) || !strings.Contains(last, c.want) {
+				t.Errorf("%s, %v: %s", command, c.signal, out.String())
+			}
 		}
 	}
 }
