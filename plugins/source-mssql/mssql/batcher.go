@@ -2,12 +2,14 @@ package mssql
 
 import (
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plugin/rows"
 )
 
@@ -108,7 +110,7 @@ func (b *batcher) add(values []driver.Value) error {
 		}
 	}
 	if size > math.MaxInt32 {
-		return fmt.Errorf("a row of %d bytes is larger than a batch can be", size)
+		return b.oversized(values, size)
 	}
 	if b.rows > 0 && b.bytes+size > batchBytes {
 		if err := b.flush(); err != nil {
@@ -132,6 +134,48 @@ func (b *batcher) add(values []driver.Value) error {
 		return b.flush()
 	}
 	return nil
+}
+
+// oversizedRow is a row that no batch can hold: the offsets of its texts are
+// int32 (Apache Arrow: Columnar format, Variable-size binary layout).
+type oversizedRow struct {
+	bytes int
+	// column is the one with the longest value, of columnBytes.
+	column      string
+	columnBytes int
+}
+
+func (e *oversizedRow) Error() string {
+	return fmt.Sprintf("it has %d bytes, and a batch holds at most %d; %d of them are in column %s", e.bytes, math.MaxInt32, e.columnBytes, e.column)
+}
+
+func (b *batcher) oversized(values []driver.Value, size int) error {
+	e := &oversizedRow{bytes: size}
+	for _, c := range b.perRow {
+		n := 0
+		switch v := values[c.source].(type) {
+		case string:
+			n = len(v)
+		case []byte:
+			n = len(v)
+		}
+		if n > e.columnBytes {
+			e.column, e.columnBytes = b.schema.Field(c.column).Name, n
+		}
+	}
+	return e
+}
+
+// unreadable is the diagnostic of a row that add refused with err. row says
+// which one, and whole of what it is, none of which is used.
+func unreadable(row, whole string, err error) error {
+	var large *oversizedRow
+	if errors.As(err, &large) {
+		return diag.Errorf(diag.KindUnsupported, codeRowSize, fmt.Sprintf("Nothing of the %s is used. Leave the column out: exclude = [%q].", whole, large.column),
+			"%s is too large: %s", row, err).At("columns", large.column).Err()
+	}
+	return diag.Errorf(diag.KindSchemaChanged, codeValue, fmt.Sprintf("Nothing of the %s is used. Choose a type that holds it with columns = { NAME = { as = \"string\" } }, or start again if the column's type changed.", whole),
+		"%s cannot be read: %s", row, err).Err()
 }
 
 // flush sends what was added since the last batch.

@@ -123,8 +123,7 @@ func (r *chunkRead) read(ctx context.Context, c *conn, w *rows.Writer) error {
 			return c.fail(r.query, err)
 		}
 		if err := b.add(values); err != nil {
-			return diag.Errorf(diag.KindSchemaChanged, codeValue, "Nothing of the chunk is used. Choose a type that holds it with columns = { NAME = { as = \"string\" } }, or start again if the column's type changed.",
-				"A row of %s cannot be read: %s", r.cfg.label(), err).Err()
+			return unreadable("A row of "+r.cfg.label(), "chunk", err)
 		}
 		n++
 	}

@@ -42,6 +42,7 @@ const (
 	codeTransient       = "mssql.transient"
 	codeServer          = "mssql.server"
 	codeValue           = "mssql.value"
+	codeRowSize         = "mssql.row_size"
 	codeUnsupported     = "mssql.unsupported"
 	codeComputed        = "mssql.computed_columns"
 	codeRange           = "mssql.range"

@@ -300,8 +300,7 @@ func (cur *cursor) add(values []driver.Value) error {
 		return fmt.Errorf("a change row has the operation %d", op)
 	}
 	if err := cur.b.add(values); err != nil {
-		return diag.Errorf(diag.KindSchemaChanged, codeValue, "Nothing of the range is used. Choose a type that holds it with columns = { NAME = { as = \"string\" } }, or start again if the column's type changed.",
-			"A change at %s cannot be read: %s", cur.startText, err).Err()
+		return unreadable("A change at "+cur.startText, "range", err)
 	}
 	if cur.rows == 0 {
 		cur.least = plugin.Position{Text: cur.startText, CommitMicros: cur.micros, HasCommit: true}
