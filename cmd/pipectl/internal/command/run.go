@@ -232,7 +232,7 @@ func (w *workspace) execute(ctx context.Context, p *plan.Plan, lakes map[addr.Ad
 		if len(result.Steps) == 0 {
 			e.Streams.Logf("\n")
 		}
-		shown.Accepted(acceptance(ctx, lakes, p, started), w.planFile)
+		shown.Accepted(w.acceptance(ctx, lakes, p, started), w.planFile)
 	}
 	for _, s := range result.Steps {
 		if s.CutShort && control.firstCode() != exit.Done {
@@ -259,27 +259,41 @@ func (w *workspace) execute(ctx context.Context, p *plan.Plan, lakes map[addr.Ad
 
 // acceptance is what the lakes say of the steps of an apply that did not end
 // well: those that were accepted when it was planned, and those that it accepted
-// since it started.
-func acceptance(ctx context.Context, lakes map[addr.Address]*planner.Lake, p *plan.Plan, started time.Time) view.Acceptance {
+// since it started. Only the lake that a step is for is asked: the one that it was
+// moved from still holds its former acceptance.
+func (w *workspace) acceptance(ctx context.Context, lakes map[addr.Address]*planner.Lake, p *plan.Plan, started time.Time) view.Acceptance {
 	var out view.Acceptance
-	now := map[string]bool{}
-	for _, lake := range lakes {
+	declared := map[addr.Address]map[string]state.Accepted{}
+	for sink, lake := range lakes {
 		accepted, err := lake.State.Declared(context.WithoutCancel(ctx))
 		if err != nil {
 			continue // told as the error of the apply; what is not known is not accepted
 		}
-		for address, a := range accepted {
-			now[address] = !a.At.Before(started)
-		}
+		declared[sink] = accepted
 	}
 	for _, s := range p.Steps {
-		if s.Accepted || now[s.Address.String()] {
+		now, ok := declared[w.sinkOf(s.Address)][s.Address.String()]
+		if s.Accepted || ok && !now.At.Before(started) {
 			out.Accepted = append(out.Accepted, s.Address.String())
 		} else {
 			out.Not = append(out.Not, s.Address.String())
 		}
 	}
 	return out
+}
+
+// sinkOf is the sink of a step.
+func (w *workspace) sinkOf(a addr.Address) addr.Address {
+	if c := w.config.Check(a); c != nil {
+		a = c.Silver
+	}
+	if s := w.config.Stream(a); s != nil {
+		return s.To
+	}
+	if v := w.config.Silver(a); v != nil {
+		return v.To
+	}
+	return addr.Address{}
 }
 
 // exitOf is the exit code of steps that have come so far.
