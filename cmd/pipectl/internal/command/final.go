@@ -52,7 +52,7 @@ func final(ctx context.Context, e *Environment, args []string) (int, error) {
 		return 0, err
 	}
 	if !a.JSON { // which has it in the answer, as one document
-		e.Streams.Diagnostics(foreignCommits(rows), w.excerpt)
+		e.Streams.Diagnostics(besideFinal(rows), w.excerpt)
 	}
 	// One table whose period will not come by itself decides over all that wait.
 	if slices.Contains(codes, exit.Unhealthy) {
@@ -61,13 +61,17 @@ func final(ctx context.Context, e *Environment, args []string) (int, error) {
 	return exit.First(codes...), nil
 }
 
-// foreignCommits are the warnings beside the answer: the period is complete, but
-// another program has changed rows.
-func foreignCommits(rows []view.FinalRow) diag.List {
+// besideFinal are the warnings beside the answer: the period is complete, but
+// another program has changed rows, or nobody can tell whether one has.
+func besideFinal(rows []view.FinalRow) diag.List {
 	var out diag.List
 	for _, r := range rows {
 		if r.Foreign != nil {
 			out = append(out, plugin.ForeignCommit(r.Table, *r.Foreign))
+		}
+		if r.ForeignUnknown != "" {
+			out = append(out, diag.Warningf("final.foreign_unknown", r.ForeignUnknown+"\nThe period is complete all the same.",
+				"Whether another program has changed rows of %s since it was last written cannot be told", r.Table))
 		}
 	}
 	return out
@@ -118,9 +122,6 @@ func (w *workspace) finalRow(ctx context.Context, lakes map[addr.Address]*planne
 		return row, 0, err
 	}
 	row.Verdict = at.control.FinalizedUntil
-	if row.Foreign, err = w.foreign(ctx, lake, a, at); err != nil {
-		return row, 0, err
-	}
 	switch {
 	// Whatever the verdict says was true of rows that are not there any more.
 	case at.lost != nil:
@@ -135,6 +136,13 @@ func (w *workspace) finalRow(ctx context.Context, lakes map[addr.Address]*planne
 	}
 	if row.Verdict != nil && !time.UnixMicro(*row.Verdict).Before(args.Until) {
 		row.Final = true
+		// A word beside the answer, which it neither changes nor ends.
+		if row.Foreign, err = w.foreign(ctx, lake, a, at); err != nil {
+			if ctx.Err() != nil {
+				return row, 0, err
+			}
+			row.Foreign, row.ForeignUnknown = at.control.Position.Foreign, reason(err)
+		}
 		return row, exit.Done, nil
 	}
 	if row.Reason, err = w.hopeless(ctx, lake, a); err != nil {
@@ -147,18 +155,18 @@ func (w *workspace) finalRow(ctx context.Context, lakes map[addr.Address]*planne
 	return row, exit.Different, nil
 }
 
-// foreign is the newest version of a silver in which another program changed
-// rows, nil when none did: the one that a run has recorded, or one that no run
+// foreign is the newest version of a silver that exists in which another program
+// changed rows, nil when none did: the one that a run has recorded, or one that no run
 // has seen yet.
 func (w *workspace) foreign(ctx context.Context, lake *planner.Lake, a addr.Address, at standing) (*int64, error) {
 	known := at.control.Position.Foreign
 	v, sink := w.config.Silver(a), lake.Sink
-	if v == nil || at.lost != nil || !w.can(ctx, sink.Plugin, plugin.RoleSink, sink.Type).History {
+	if v == nil || !w.can(ctx, sink.Plugin, plugin.RoleSink, sink.Type).History {
 		return known, nil
 	}
 	description, err := w.plugins[v.Plugin].Describe(ctx)
 	if err != nil {
-		return known, err
+		return nil, fmt.Errorf("asking plugin %s for its name: %w", v.Plugin, err)
 	}
 	return plugin.ChangedByOthers(ctx, lake.Tables, at.table, at.control.Position, description.Name)
 }

@@ -14,9 +14,12 @@ type FinalRow struct {
 	Reason  string
 	// Version is the version to read, -1 when it was not asked for.
 	Version int64
-	// Foreign is the newest version in which another program changed rows, nil
-	// when none did.
+	// Foreign is the newest version in which another program changed rows, of a
+	// table that is final; nil when none did.
 	Foreign *int64
+	// ForeignUnknown is why newer versions than Foreign could not be looked at, ""
+	// when they were.
+	ForeignUnknown string
 }
 
 // Final writes the rows.
@@ -30,13 +33,14 @@ func (s *Streams) Final(rows []FinalRow, until time.Time) error {
 			Reason  *string `json:"reason"`
 			Version *int64  `json:"version,omitempty"`
 			Foreign *int64  `json:"foreign_version,omitempty"`
+			Unknown string  `json:"foreign_unknown,omitempty"`
 		}
 		out := struct {
 			Until  string `json:"until"`
 			Tables []row  `json:"tables"`
 		}{until.Format(jsonTime), []row{}}
 		for _, r := range rows {
-			j := row{r.Address, r.Table, r.Final, microsText(r.Verdict), filledText(r.Reason), nil, r.Foreign}
+			j := row{r.Address, r.Table, r.Final, microsText(r.Verdict), filledText(r.Reason), nil, r.Foreign, r.ForeignUnknown}
 			if r.Version >= 0 {
 				j.Version = &r.Version
 			}
