@@ -323,4 +323,8 @@ func TestOtherDatabaseBehindTheSameName(t *testing.T) {
 	if after := query(t, conn, identity); after[0] == before[0] {
 		t.Error("the identity is the same")
 	}
+	const group = "SELECT CONVERT(varchar(36), group_database_id) FROM sys.databases WHERE database_id = DB_ID()"
+	equal(t, query(t, conn, group), []string{"NULL"})
+	db.JoinGroup([16]byte{15: 7})
+	equal(t, query(t, conn, group), []string{"00000000-0000-0000-0000-000000000007"})
 }

@@ -214,6 +214,9 @@ func (d *Database) Restore(lsn LSN) { d.model.Restore(lsn) }
 // Replace gives the database another identity under the same name.
 func (d *Database) Replace() { d.model.Replace() }
 
+// JoinGroup makes the database one of an availability group, under the id that all its replicas have.
+func (d *Database) JoinGroup(id [16]byte) { d.model.JoinGroup(id) }
+
 // AllowSnapshot sets ALLOW_SNAPSHOT_ISOLATION, which is on in a new database.
 func (d *Database) AllowSnapshot(on bool) { d.model.AllowSnapshot(on) }
 

@@ -234,3 +234,6 @@ func (db *Database) Replace() {
 	defer db.mu.Unlock()
 	db.setGUID()
 }
+
+// JoinGroup makes the database one of an availability group, under the id that all its replicas have.
+func (db *Database) JoinGroup(id [16]byte) { db.group.Store(&id) }

@@ -143,8 +143,12 @@ func sysDatabases(s *Session, _ *Database) *tsql.Rows {
 		if d.snapshotAllowed.Load() {
 			state, stateDesc = 1, "ON"
 		}
+		group := null
+		if id := d.group.Load(); id != nil {
+			group = sqltype.FromGUID(*id)
+		}
 		r.Data = append(r.Data, sqltype.Row{text(d.Name), num(int64(d.ID)), sqltype.FromTicks(d.created), num(level), text(sqltype.DefaultCollation), num(0), text("ONLINE"),
-			num(state), text(stateDesc), flag(d.rcsi.Load()), flag(d.enabled.Load()), sqltype.FromGUID(*d.guid.Load()), null, flag(false), num(recoveryModels[*d.recovery.Load()]), text(*d.recovery.Load())})
+			num(state), text(stateDesc), flag(d.rcsi.Load()), flag(d.enabled.Load()), sqltype.FromGUID(*d.guid.Load()), group, flag(false), num(recoveryModels[*d.recovery.Load()]), text(*d.recovery.Load())})
 	}
 	return r
 }

@@ -28,9 +28,9 @@ type Database struct {
 
 	// Sessions of all databases read these, in sys.databases, without the lock:
 	// ALLOW_SNAPSHOT_ISOLATION, READ_COMMITTED_SNAPSHOT, whether change data
-	// capture is enabled, and service_broker_guid.
+	// capture is enabled, service_broker_guid and group_database_id.
 	snapshotAllowed, rcsi, enabled atomic.Bool
-	guid                           atomic.Pointer[[16]byte]
+	guid, group                    atomic.Pointer[[16]byte]
 	recovery                       atomic.Pointer[string] // recovery_model_desc
 
 	sessions int // whose current database this is; guarded by the server's mu
