@@ -333,6 +333,47 @@ func TestDiagnosticsOfTheSource(t *testing.T) {
 	}
 }
 
+// Columns that snapshots cannot be cut on stop a step that takes one before it
+// begins, and no other: a stream past its snapshot goes on.
+func TestKeysOfSnapshotsConcernThoseWhoTakeOne(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		world func(*testing.T) *world
+		fails bool
+	}{
+		"a first snapshot": {newWorld, true},
+		"no snapshot": {func(t *testing.T) *world {
+			w := newWorld(t)
+			w.cfg.Streams[0].Bootstrap = model.BootstrapNone
+			return w
+		}, false},
+		"past it": {filled, false},
+		"with what else is wrong": {func(t *testing.T) *world {
+			w := newWorld(t)
+			w.inspected = func(r *plugin.InspectResponse) {
+				r.Tables[0].Diagnostics = diag.List{diag.Errorf(diag.KindConfiguration, "test.column", "", "no such column")}
+			}
+			return w
+		}, true},
+	} {
+		w := c.world(t)
+		before := w.inspected
+		w.inspected = func(r *plugin.InspectResponse) {
+			if before != nil {
+				before(r)
+			}
+			r.Tables[0].Diagnostics = append(r.Tables[0].Diagnostics, diag.Warningf(plugin.CodeSnapshotKeys, "Look.", "no such key"))
+		}
+		s := w.plan().Step(theStream)
+		i := slices.IndexFunc(s.Diagnostics, func(d diag.Diagnostic) bool { return d.Code == plugin.CodeSnapshotKeys })
+		if i < 0 || (s.Diagnostics[i].Severity == diag.Error) != c.fails {
+			t.Errorf("%s: %v", name, s.Diagnostics)
+		} else if c.fails && s.Diagnostics[i].Kind != diag.KindConfiguration {
+			t.Errorf("%s: kind %s", name, s.Diagnostics[i].Kind)
+		}
+	}
+}
+
 // prober is a check that tries what its host lets it do while it plans.
 type prober struct {
 	memory.Check

@@ -55,6 +55,9 @@ func (p *planning) stream(ctx context.Context, lake *Lake, s *model.Stream, tabl
 	// Diagnostics of a table are relative to the table's body.
 	step.Diagnostics = append(step.Diagnostics, table.Origin.Locate(table.Addr, info.Diagnostics)...)
 	if step.Diagnostics.HasErrors() {
+		if p.logs[s.Addr].Newest < 0 { // all that is to be corrected before the snapshot
+			needSnapshotKeys(step)
+		}
 		return nil
 	}
 	step.Source = plan.Identity{Database: source.Identity, Table: info.Identity, Schema: schemaText(info.Schema)}
@@ -87,7 +90,23 @@ func (p *planning) stream(ctx context.Context, lake *Lake, s *model.Stream, tabl
 		}
 		p.classify(step.Changes)
 	}
-	return p.streamWork(ctx, lake, s, table, info, step)
+	if err := p.streamWork(ctx, lake, s, table, info, step); err != nil {
+		return err
+	}
+	if step.Kind == plan.FullSnapshot {
+		needSnapshotKeys(step)
+	}
+	return nil
+}
+
+// needSnapshotKeys makes an error of what the source says of the columns to cut
+// snapshots on: the snapshot would be refused when it begins, perhaps at night.
+func needSnapshotKeys(step *plan.Step) {
+	for i := range step.Diagnostics {
+		if d := &step.Diagnostics[i]; d.Code == plugin.CodeSnapshotKeys {
+			d.Severity, d.Kind = diag.Error, diag.KindConfiguration
+		}
+	}
 }
 
 func (p *planning) streamWork(ctx context.Context, lake *Lake, s *model.Stream, table *model.Table, info plugin.TableInfo, step *plan.Step) error {

@@ -61,6 +61,12 @@ type ColumnRule struct {
 	As string
 }
 
+// CodeSnapshotKeys is the code of the diagnostic with which a source says that a
+// snapshot cannot be cut on the columns which the table block chooses for that. From
+// Inspect it is a warning, because only a snapshot needs them: a plan that would take
+// one makes it an error of that step.
+const CodeSnapshotKeys = "source.snapshot_keys"
+
 // InspectRequest asks about all tables of a source at once.
 type InspectRequest struct {
 	Tables []SourceTable

@@ -30,6 +30,16 @@ func (r resolved) reader() instance {
 	return r.instances[len(r.instances)-1]
 }
 
+// readerOf is what reader captures, out of the captured columns of all instances.
+func (r resolved) readerOf(all []captured) captured {
+	for _, ci := range all {
+		if ci.name == r.reader().name {
+			return ci
+		}
+	}
+	return captured{}
+}
+
 // resolve finds a table in a listing. known are the names of its instances
 // that this session has seen, oldest first: a custom instance that was
 // disabled after a newer one took over is followed through them.

@@ -32,13 +32,36 @@ func silence(newest plugin.Position, db record) diag.List {
 }
 
 // drift warns of what changed at the source, or is not as a person may
-// think. It costs no round trip but one where a column seems new.
+// think. It costs no round trip but one where a column seems new, and one where
+// snapshots are cut on columns of the user's choice.
 func drift(ctx context.Context, c *conn, instances []captured, r resolved, cfg tableConfig, key []string, since plugin.Position) (diag.List, error) {
 	list := instanceDrift(r, cfg, since)
 	list = append(list, droppedColumns(instances, cfg)...)
 	list = append(list, keyDoubts(instances, r, cfg, key)...)
+	unfit, err := snapshotKeyDoubts(ctx, c, instances, r, cfg)
+	if err != nil {
+		return list, err
+	}
+	list = append(list, unfit...)
 	added, err := addedColumns(ctx, c, instances[len(instances)-1], cfg)
 	return append(list, added...), err
+}
+
+// snapshotKeyDoubts tells that the next snapshot would be refused for its keys.
+// Nothing else needs them.
+func snapshotKeyDoubts(ctx context.Context, c *conn, instances []captured, r resolved, cfg tableConfig) (diag.List, error) {
+	if len(cfg.snapshotKeys) == 0 {
+		return nil, nil
+	}
+	live, err := liveColumns(ctx, c, r.table)
+	if err != nil {
+		return nil, err
+	}
+	list := snapshotKeyProblems(instances, live, r, cfg)
+	for i := range list {
+		list[i].Severity = diag.Warning
+	}
+	return list, nil
 }
 
 // instanceDrift tells of a newer capture instance, and of one that is gone.

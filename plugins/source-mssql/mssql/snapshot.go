@@ -69,12 +69,7 @@ func (s *session) target(ctx context.Context, c *conn, cfg tableConfig, st *tabl
 	if len(chosen) == 0 {
 		chosen = r.reader().keys
 	}
-	var ci captured
-	for _, i := range t.instances {
-		if i.name == r.reader().name {
-			ci = i
-		}
-	}
+	ci := r.readerOf(t.instances)
 	for _, k := range chosen {
 		if col, ok := ci.find(k); ok {
 			k = col.name
@@ -95,15 +90,35 @@ func (t target) isInteger() bool { return len(t.cols) == 1 && t.keyType().isInte
 
 // keyType is the type of the first key column.
 func (t target) keyType() sqlType {
-	for _, ci := range t.instances {
-		if ci.name != t.reader().name {
-			continue
-		}
-		if col, ok := ci.find(t.keys[0]); ok {
-			return col.sql
-		}
+	if col, ok := t.readerOf(t.instances).find(t.keys[0]); ok {
+		return col.sql
 	}
 	return sqlType{}
+}
+
+// snapshotKeyProblems says why snapshots cannot be cut on the columns that the
+// user chose for that; none when they can, or when there is no such choice.
+func snapshotKeyProblems(instances []captured, live []liveColumn, r resolved, cfg tableConfig) diag.List {
+	if len(cfg.snapshotKeys) == 0 {
+		return nil
+	}
+	ci := r.readerOf(instances)
+	var list diag.List
+	for i, k := range cfg.snapshotKeys {
+		if _, ok := ci.find(k); !ok {
+			d := unknownColumn(k, []captured{ci}).At(argSnapshotKeys, i)
+			d.Code = plugin.CodeSnapshotKeys
+			list = append(list, d)
+		}
+	}
+	if list != nil {
+		return list
+	}
+	if _, reason, ok := keyColumns(ci, live, cfg.snapshotKeys); !ok {
+		return diag.List{diag.Errorf(diag.KindConfiguration, plugin.CodeSnapshotKeys, "Name captured columns of a type that SQL Server sorts, or leave snapshot_keys out.",
+			"Snapshots of %s cannot be cut on %s: %s", cfg.label(), strings.Join(cfg.snapshotKeys, ", "), reason).At(argSnapshotKeys)}
+	}
+	return nil
 }
 
 // locking is how a read of the source table meets writers.
@@ -168,8 +183,8 @@ func (s *session) OpenSnapshot(ctx context.Context, req plugin.OpenSnapshotReque
 		if err != nil {
 			return err
 		}
-		if len(cfg.snapshotKeys) > 0 && t.cols == nil {
-			return diag.Errorf(diag.KindConfiguration, codeKey, "Name captured columns of a type that SQL Server sorts, or leave snapshot_keys out.", "Snapshots of %s cannot be cut on %s: %s", cfg.label(), strings.Join(t.keys, ", "), t.reason).At(argSnapshotKeys).Err()
+		if err := snapshotKeyProblems(t.instances, t.live, t.resolved, cfg).Err(); err != nil {
+			return err
 		}
 		l, err := stamp(ctx, c, t.reader())
 		if err != nil {

@@ -225,12 +225,28 @@ func TestSnapshotKeys(t *testing.T) {
 			t.Errorf("%+v, %v", info, sizes)
 		}
 	})
-	for name, keys := range map[string][]string{"not captured": {"nope"}, "not sorted by the server": {"flag"}, "without bounds": {"at"}} {
+	for name, tc := range map[string]struct {
+		keys []string
+		path string
+		says string
+	}{
+		"not captured":             {[]string{"id", "flog"}, "snapshot_keys[1]", "Did you mean flag?"},
+		"not sorted by the server": {[]string{"flag"}, argSnapshotKeys, "flag of type bit"},
+		"without bounds":           {[]string{"at"}, argSnapshotKeys, "at of type time"},
+	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := s.OpenSnapshot(ctx, plugin.OpenSnapshotRequest{Table: with(keys...)})
-			d := wantDiag(t, err, diag.KindConfiguration, codeKey, keys[0])
-			if d.Path.String() != argSnapshotKeys {
+			_, err := s.OpenSnapshot(ctx, plugin.OpenSnapshotRequest{Table: with(tc.keys...)})
+			d := wantDiag(t, err, diag.KindConfiguration, plugin.CodeSnapshotKeys, tc.says)
+			if d.Path.String() != tc.path {
 				t.Errorf("path %s", d.Path)
+			}
+			// The plan knows it as well, and needs the shape all the same.
+			info := inspect(t, s, with(tc.keys...)).Tables[0]
+			if len(info.Diagnostics) != 1 || info.Schema == nil {
+				t.Fatalf("%v, schema %v", info.Diagnostics, info.Schema)
+			}
+			if said := info.Diagnostics[0]; said.Severity != diag.Warning || said.Summary != d.Summary || said.Path.String() != tc.path {
+				t.Errorf("inspect says %+v, the snapshot %+v", said, d)
 			}
 		})
 	}
