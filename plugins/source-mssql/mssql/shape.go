@@ -188,6 +188,8 @@ func unknownColumn(name string, instances []captured) diag.Diagnostic {
 }
 
 // nearest is the name that differs from a misspelt one by at most two edits.
+// The core has a richer one for the words of its language, which is no part of
+// the SDK: plugins know that alone.
 func nearest(name string, have []string) string {
 	best, least := "", 3
 	for _, h := range have {
