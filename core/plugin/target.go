@@ -2,6 +2,13 @@ package plugin
 
 import "github.com/pipectl/pipectl/core/diag"
 
+// SnapshotsApp is the app id under which a bronze table counts the whole
+// snapshots that it was given, from 0, in the commits that hold their rows. A
+// target built from one records the number under the same id in its own commit:
+// the position of a snapshot does not tell it from one that was read again while
+// the source stood still.
+const SnapshotsApp = "pipectl.snapshots"
+
 // LoadAnew is the way out of a bronze table that cannot be gone on with, in the
 // words of every message about one. Both are needed: under its old app_id a
 // stream goes on in its old table, and under another one in the old table it

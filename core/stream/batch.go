@@ -112,7 +112,8 @@ func (s *stream) write(ctx context.Context, plan plugin.BatchPlan, out *ledger.B
 		s.abort(ctx, into)
 		return nil
 	}
-	return s.commit(ctx, into, tokens, ledger.BatchMetadata(*out))
+	_, err = s.commit(ctx, into, tokens, ledger.BatchMetadata(*out))
+	return err
 }
 
 // abort drops the files of a write; they are found as unreferenced otherwise.
@@ -128,16 +129,17 @@ func (s *stream) abort(ctx context.Context, into target) {
 
 // commit makes the parts durable. A commit whose answer was lost is asked for
 // again: the sink then says how it ended.
-func (s *stream) commit(ctx context.Context, into target, tokens []string, metadata string) error {
+func (s *stream) commit(ctx context.Context, into target, tokens []string, metadata string) (plugin.CommitOutcome, error) {
 	if into.discard {
-		return nil
+		return plugin.Nothing, nil
 	}
-	err := s.retry(ctx, func() error {
-		_, err := s.Tables.Commit(ctx, plugin.CommitRequest{WriteID: into.writeID, Tokens: tokens, UserMetadata: metadata})
+	var committed plugin.CommitResult
+	err := s.retry(ctx, func() (err error) {
+		committed, err = s.Tables.Commit(ctx, plugin.CommitRequest{WriteID: into.writeID, Tokens: tokens, UserMetadata: metadata})
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("committing to %s: %w", s.Bronze.Name, err)
+		return "", fmt.Errorf("committing to %s: %w", s.Bronze.Name, err)
 	}
-	return nil
+	return committed.Outcome, nil
 }

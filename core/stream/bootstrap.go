@@ -89,11 +89,11 @@ func (s *stream) takeSnapshot(ctx context.Context) (plugin.Position, error) {
 	})
 }
 
-// appendSnapshot returns the number of rows appended. It has no transaction
-// key: a run that repeats it has looked for the rows before. That look must
-// still hold when the commit is made, so rows that came after it are a
-// conflict: a run that was overtaken, because it stood still or is what a
-// killed host left behind, does not append a second snapshot.
+// appendSnapshot returns the number of rows appended. A run that repeats it has
+// looked for the rows before. That look must still hold when the commit is made,
+// so rows that came after it are a conflict, and so is the number of the
+// snapshot when it is taken: a run that was overtaken, because it stood still or
+// is what a killed host left behind, does not append a second snapshot.
 func (s *stream) appendSnapshot(ctx context.Context, info plugin.SnapshotInfo) (int64, error) {
 	chunks, err := s.Source.PlanChunks(ctx, plugin.PlanChunksRequest{Table: s.Table, Keys: info.Keys, Extent: info.Extent, Parts: cap(s.Slots)})
 	if err != nil {
@@ -106,9 +106,13 @@ func (s *stream) appendSnapshot(ctx context.Context, info plugin.SnapshotInfo) (
 	begun, err := s.Tables.BeginWrite(ctx, plugin.BeginWriteRequest{
 		Table: s.Bronze, Mode: plugin.WriteAppend, Schema: schema, MergeSchema: true,
 		RequireID: s.bronze.ID, BaseVersion: s.bronze.Version,
+		Txns: []plugin.Txn{{AppID: plugin.SnapshotsApp, Version: Txn(s.bronze, plugin.SnapshotsApp) + 1}},
 	})
 	if err != nil {
 		return 0, fmt.Errorf("writing to %s: %w", s.Bronze.Name, err)
+	}
+	if begun.Already {
+		return 0, s.overtaken()
 	}
 	reads := make([]plugin.ReadRequest, len(chunks))
 	for i := range chunks {
@@ -128,5 +132,15 @@ func (s *stream) appendSnapshot(ctx context.Context, info plugin.SnapshotInfo) (
 		s.abort(ctx, into)
 		return 0, nil
 	}
-	return counts.Rows, s.commit(ctx, into, tokens, ledger.SnapshotMetadata(info.CaptureInstance, info.Stamp))
+	outcome, err := s.commit(ctx, into, tokens, ledger.SnapshotMetadata(info.CaptureInstance, info.Stamp))
+	if err == nil && outcome == plugin.Already {
+		err = s.overtaken()
+	}
+	return counts.Rows, err
+}
+
+// overtaken is the conflict with a run that has read the table meanwhile.
+func (s *stream) overtaken() error {
+	return diag.Errorf(diag.KindConflict, "stream.snapshot_taken", "Nothing is lost: the step begins again from what is there now.",
+		"Another run has appended a snapshot to %s meanwhile", s.Bronze.Name).Err()
 }

@@ -248,6 +248,11 @@ func TestRowsOfASnapshotThatWereDeletedAreReadAgain(t *testing.T) {
 	if got := w.mustRun(t, bootstrap); got.SnapshotRows != -1 {
 		t.Errorf("read a third time: %+v", got)
 	}
+	// The two are told apart by their number, whatever their positions are.
+	state, err = tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{{Name: bronze}}, AppIDs: []string{plugin.SnapshotsApp}})
+	if err != nil || state[0].Txns[plugin.SnapshotsApp] != 1 {
+		t.Errorf("%v, %v", state, err)
+	}
 }
 
 var factsColumns = columns("app_id", "event", "target", "min_lsn", "max_lsn", "rows", "detail")

@@ -113,7 +113,7 @@ func (s *stream) begin(ctx context.Context) (state.Log, error) {
 func (s *stream) lookAtTables(ctx context.Context) error {
 	states, err := s.Tables.GetTables(ctx, plugin.GetTablesRequest{
 		Tables: []plugin.TableRef{s.Bronze, s.Ledger.Facts()},
-		AppIDs: []string{s.sinkID, ledger.FactsApp(s.sinkID), ledger.EventsApp(s.AppID)},
+		AppIDs: []string{s.sinkID, ledger.FactsApp(s.sinkID), ledger.EventsApp(s.AppID), plugin.SnapshotsApp},
 	})
 	if err != nil {
 		return fmt.Errorf("looking at table %s: %w", s.Bronze.Name, err)

@@ -201,6 +201,19 @@ func damage(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 }
 
+// empty takes every row out of a table, as another program can: empty TABLE.
+func empty(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: empty TABLE")
+	}
+	ctx := context.Background()
+	table, snapshot := openTable(ts, args[0])
+	write, err := table.Begin(ctx, deltatable.WriteSpec{Mode: deltatable.Overwrite, Schema: snapshot.Schema()})
+	ts.Check(err)
+	_, err = write.Commit(ctx, nil, "")
+	ts.Check(err)
+}
+
 // feature raises the protocol of a table by a commit of its own: feature TABLE
 // NAME, or feature TABLE NAME reader when readers must know it, too. A later
 // feature TABLE off takes the commit away (Delta protocol: Table Features).

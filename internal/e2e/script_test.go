@@ -54,6 +54,7 @@ func TestScripts(t *testing.T) {
 			"end":         end,
 			"compare":     compare,
 			"damage":      damage,
+			"empty":       empty,
 			"feature":     feature,
 			"protocol":    protocol,
 			"full-disk":   fullDiskPlugin,

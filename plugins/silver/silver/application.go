@@ -109,10 +109,14 @@ func (a *application) scan(ctx context.Context, ranker *latest.Ranker, ranked *a
 // means the row went to another key.
 func (a *application) merge(ctx context.Context, ranker *latest.Ranker, ranked *arrow.Schema) (plugin.CommitResult, error) {
 	spec := targetSpec(a.req, a.shape)
+	txns := []plugin.Txn{{AppID: applications, Version: a.base.applied + 1}}
+	if n := numberOf(a.bronze, plugin.SnapshotsApp); a.decision.rebuild && n > a.base.snapshots {
+		txns = append(txns, plugin.Txn{AppID: plugin.SnapshotsApp, Version: n})
+	}
 	write, err := a.host.Tables.BeginWrite(ctx, plugin.BeginWriteRequest{
 		Table: a.req.Target, Mode: plugin.WriteMerge, Schema: spec.Schema,
-		RequireID: a.base.id, BaseVersion: a.base.version, Txns: []plugin.Txn{{AppID: applications, Version: a.base.applied + 1}},
-		Merge: &plugin.Merge{Keys: a.req.Key, Guard: plugin.ColumnStartLSN, Action: actionColumn, DeleteAbsent: a.decision.rebuild},
+		RequireID: a.base.id, BaseVersion: a.base.version, Txns: txns,
+		Merge: &plugin.Merge{Keys: a.req.Key, Guard: a.decision.guard(), Action: actionColumn, DeleteAbsent: a.decision.rebuild},
 	})
 	if err != nil {
 		return plugin.CommitResult{}, fmt.Errorf("opening the merge into %s: %w", a.req.Target.Name, err)

@@ -43,7 +43,7 @@ func (s *current) Close() error { return nil }
 // look pins the target, reads the ledger, and then pins the tables named: in
 // this order, so that they hold whatever was applied to the target.
 func look(ctx context.Context, req plugin.SilverRequest, host plugin.Host, tables ...plugin.TableRef) (target plugin.TableState, view plugin.LedgerView, after []plugin.TableState, err error) {
-	first, err := host.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{req.Target}, AppIDs: []string{applications}})
+	first, err := host.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{req.Target}, AppIDs: []string{applications, plugin.SnapshotsApp}})
 	if err != nil {
 		return target, view, nil, fmt.Errorf("looking at %s: %w", req.Target.Name, err)
 	}
@@ -51,7 +51,7 @@ func look(ctx context.Context, req plugin.SilverRequest, host plugin.Host, table
 	if view, err = host.Ledger.ReadLedger(ctx, req.Target.Name); err != nil {
 		return target, view, nil, err
 	}
-	after, err = host.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: tables})
+	after, err = host.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: tables, AppIDs: []string{plugin.SnapshotsApp}})
 	if err != nil {
 		return target, view, nil, fmt.Errorf("looking at %s: %w", req.Input.Name, err)
 	}
@@ -67,7 +67,7 @@ func (s *current) PlanSilver(ctx context.Context, req plugin.SilverRequest, host
 	}
 	spec := targetSpec(req, shape)
 	plan.Tables = []plugin.TableSpec{spec}
-	silver, view, after, err := look(ctx, req, host, req.Target)
+	silver, view, after, err := look(ctx, req, host, req.Input, req.Target)
 	if err != nil {
 		return plan, err
 	}
@@ -76,7 +76,7 @@ func (s *current) PlanSilver(ctx context.Context, req plugin.SilverRequest, host
 			return plan, err
 		}
 	}
-	if err := checkLost(silver, after[0], view.Position); err != nil {
+	if err := checkLost(silver, after[1], view.Position); err != nil {
 		return plan, err
 	}
 	foreign, err := plugin.ChangedByOthers(ctx, host.Tables, silver, view.Position, writer)
@@ -84,7 +84,7 @@ func (s *current) PlanSilver(ctx context.Context, req plugin.SilverRequest, host
 		return plan, err
 	}
 	plan.Diagnostics = warnForeign(req.Target.Name, foreign)
-	switch d := decide(view, ""); {
+	switch d := decide(view, snapshotRows{again: readAgain(after[0], silver)}); {
 	case view.Position.Applied == "":
 		plan.Pending = "first build"
 	case d.rebuild:
@@ -132,14 +132,14 @@ func (s *current) RunSilver(ctx context.Context, req plugin.SilverRequest, host 
 	// Rows of snapshots up to the newest completed one tell nothing new: that one
 	// is known, and chunks matter only when none is.
 	known := max(view.Position.RebuiltFrom, view.Snapshot)
-	found, err := findSnapshotRows(ctx, host, bronze, shape, req.Instances, known)
+	found, err := findSnapshotRows(ctx, host, bronze, shape, req.Instances, known, readAgain(bronze, silver))
 	if err != nil {
 		return result, err
 	}
 	if err := checkChunks(found, view, req); err != nil {
 		return result, err
 	}
-	d := decide(view, found.whole)
+	d := decide(view, found)
 	if err := s.refuseWaves(ctx, host, d, view, req); err != nil {
 		return result, err
 	}
@@ -154,11 +154,17 @@ func (s *current) RunSilver(ctx context.Context, req plugin.SilverRequest, host 
 	}
 	position := a.position()
 	position.Version, position.Foreign = &result.Version, foreign
-	if d.replaces(view.Position) {
+	if d.fromSnapshot() {
 		position.Foreign = nil
 	}
 	result.Diagnostics = append(result.Diagnostics, warnForeign(req.Target.Name, position.Foreign)...)
 	return result, s.report(ctx, host, req, d, position, &result)
+}
+
+// readAgain reports whether bronze was given a whole snapshot after the one that
+// silver was last rebuilt from.
+func readAgain(bronze, silver plugin.TableState) bool {
+	return numberOf(bronze, plugin.SnapshotsApp) > numberOf(silver, plugin.SnapshotsApp)
 }
 
 // report stores position, then verdict: in this order, after the merge.

@@ -23,14 +23,16 @@ type decision struct {
 
 // decide chooses rows and mode. It compares with the snapshot last rebuilt
 // from and never with the applied position: a bootstrap added later on a quiet
-// database can be stamped exactly at the applied position.
-func decide(view plugin.LedgerView, whole string) decision {
+// database can be stamped exactly at the applied position. One that was read
+// again on such a database has the stamp of the one before.
+func decide(view plugin.LedgerView, found snapshotRows) decision {
 	position := view.Position
-	d := decision{snapshot: max(view.Snapshot, whole, position.RebuiltFrom)}
+	d := decision{snapshot: max(view.Snapshot, found.whole, position.RebuiltFrom)}
 	d.recorded = d.snapshot != "" && d.snapshot == view.Snapshot
 	d.open = view.Open != nil && view.Open.Snapshot > d.snapshot
+	again := found.again && d.snapshot == position.RebuiltFrom
 	d.rebuild = position.Applied == "" && position.Open == "" ||
-		d.snapshot != "" && d.snapshot > position.RebuiltFrom
+		d.snapshot != "" && (d.snapshot > position.RebuiltFrom || again)
 	switch {
 	case d.rebuild && d.snapshot != "":
 		d.after = d.snapshot
@@ -45,10 +47,14 @@ func decide(view plugin.LedgerView, whole string) decision {
 // fromSnapshot reports whether rows of the snapshot itself are applied.
 func (d decision) fromSnapshot() bool { return d.rebuild && d.snapshot != "" }
 
-// replaces reports whether no row of silver stays as it is: each that was
-// applied is older than the snapshot that it is rebuilt from.
-func (d decision) replaces(position plugin.TargetPosition) bool {
-	return d.fromSnapshot() && d.snapshot > position.Applied
+// guard is the column by which the newer of two rows of a key wins. A snapshot
+// replaces what is there, "": it may stand at the position of a row that it
+// corrects, and silver has nothing that is newer than bronze.
+func (d decision) guard() string {
+	if d.fromSnapshot() {
+		return ""
+	}
+	return plugin.ColumnStartLSN
 }
 
 // filter selects the rows for the sink; a scan may return more.

@@ -3,6 +3,7 @@ package silver_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -70,18 +71,18 @@ func (w *world) plan(t *testing.T) (diag.List, error) {
 	t.Helper()
 	tables := w.lake.Open()
 	defer tables.Close()
-	return w.planOver(t, tables)
+	plan, err := w.planOver(t, tables)
+	return plan.Diagnostics, err
 }
 
-func (w *world) planOver(t *testing.T, tables plugin.Tables) (diag.List, error) {
+func (w *world) planOver(t *testing.T, tables plugin.Tables) (plugin.SilverPlan, error) {
 	t.Helper()
 	session, err := silver.New("test").OpenSilver(context.Background(), plugin.OpenRequest{Component: "current"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer session.Close()
-	plan, err := session.PlanSilver(context.Background(), request(), plugin.Host{Tables: tables, Ledger: w.ledger.Step()})
-	return plan.Diagnostics, err
+	return session.PlanSilver(context.Background(), request(), plugin.Host{Tables: tables, Ledger: w.ledger.Step()})
 }
 
 // warns expects plan and run to warn of foreign commits, or not to.
@@ -168,10 +169,10 @@ func TestCommitsThatACleanupTookAreTold(t *testing.T) {
 		"all":        {func(int64) bool { return true }, fmt.Sprint("version ", stored+3)},
 	} {
 		tables := w.lake.Open()
-		list, err := w.planOver(t, cleaned{tables, c.lacks})
+		plan, err := w.planOver(t, cleaned{tables, c.lacks})
 		tables.Close()
-		if err != nil || (len(list) == 1) != (c.says != "") || len(list) == 1 && !strings.HasSuffix(list[0].Summary, c.says) {
-			t.Errorf("%s: %v, %v", name, list, err)
+		if err != nil || (len(plan.Diagnostics) == 1) != (c.says != "") || len(plan.Diagnostics) == 1 && !strings.HasSuffix(plan.Diagnostics[0].Summary, c.says) {
+			t.Errorf("%s: %v, %v", name, plan.Diagnostics, err)
 		}
 	}
 }
@@ -190,19 +191,20 @@ func TestAMergeBeforeACrashIsNotForeign(t *testing.T) {
 	w.warns(t, "after a crash", false)
 }
 
-// A rebuild from a snapshot that is older than what was applied leaves rows as
-// they are, and so what another program made of them.
-func TestARebuildThatLeavesRowsProvesNothing(t *testing.T) {
+// A rebuild from a snapshot leaves no row as it is, also when the snapshot is no
+// newer than what was applied: nothing is left of what another program made.
+func TestARebuildReplacesWhatOthersChanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	w.built(t)
-	view := w.ledger.Views[silverName]
-	view.Snapshot = view.Position.Applied
-	w.ledger.Views[silverName] = view
 	w.foreign(t)
+	w.write(t, w.snapshotRows()...)
 	result, err := w.apply(&fake.Faults{})
-	if err != nil || !result.Rebuilt || result.Position.Foreign == nil {
+	if err != nil || !result.Rebuilt || result.Position.Foreign != nil || result.Position.RebuiltFrom != result.Position.Applied {
 		t.Errorf("%+v, %v", result, err)
+	}
+	if got := w.silver(); !maps.Equal(got, w.state) {
+		t.Errorf("silver %v, source %v", got, w.state)
 	}
 }
 

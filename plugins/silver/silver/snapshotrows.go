@@ -18,16 +18,24 @@ import (
 type snapshotRows struct {
 	// whole is the newest whole snapshot, "" when there is none.
 	whole string
+	// again tells that there are rows of a whole snapshot at the known position,
+	// when it was asked for.
+	again bool
 	// chunks counts rows of chunked snapshots.
 	chunks int64
 }
 
-// findSnapshotRows scans the snapshot rows above the known position. Older ones
-// cannot change the result, so file statistics skip them.
-func findSnapshotRows(ctx context.Context, host plugin.Host, bronze plugin.TableState, shape bronzeShape, instances []string, known string) (snapshotRows, error) {
+// findSnapshotRows scans the snapshot rows above the known position, and with
+// again those at it, too. Older ones cannot change the result, so file
+// statistics skip them.
+func findSnapshotRows(ctx context.Context, host plugin.Host, bronze plugin.TableState, shape bronzeShape, instances []string, known string, again bool) (snapshotRows, error) {
+	above := plugin.OpGT
+	if again {
+		above = plugin.OpGE
+	}
 	terms := []plugin.Term{{Column: plugin.ColumnOperation, Op: plugin.OpEQ, Literals: []plugin.Literal{integer(int64(plugin.OpSnapshot))}}}
 	if known != "" {
-		terms = append(terms, plugin.Term{Column: plugin.ColumnStartLSN, Op: plugin.OpGT, Literals: []plugin.Literal{text(known)}})
+		terms = append(terms, plugin.Term{Column: plugin.ColumnStartLSN, Op: above, Literals: []plugin.Literal{text(known)}})
 	}
 	var found snapshotRows
 	frames, err := host.Tables.Scan(ctx, plugin.ScanRequest{
@@ -47,13 +55,16 @@ func findSnapshotRows(ctx context.Context, host plugin.Host, bronze plugin.Table
 			return err
 		}
 		for i := range int(batch.NumRows()) {
-			if c.operation.Value(i) != plugin.OpSnapshot || c.position.Value(i) <= known ||
+			if c.operation.Value(i) != plugin.OpSnapshot || c.position.Value(i) < known ||
 				!slices.Contains(instances, strings.ToLower(c.instance.Value(i))) {
 				continue
 			}
-			if c.chunked(i) {
+			switch s := c.snapshotOf(i); {
+			case c.position.Value(i) == known:
+				found.again = found.again || again && !c.chunked(i) && s == known
+			case c.chunked(i):
 				found.chunks++
-			} else if s := c.snapshotOf(i); s > found.whole {
+			case s > found.whole:
 				found.whole = strings.Clone(s)
 			}
 		}

@@ -48,11 +48,22 @@ func commented(name string, t arrow.DataType, comment string) arrow.Field {
 const applications = "pipectl.silver"
 
 // base is what a merge begins from: the table, the version after which no other
-// commit may change its rows, and the number of its last merge.
+// commit may change its rows, the number of its last merge, and that of the
+// snapshot of bronze that it was last rebuilt from.
 type base struct {
-	id      string
-	version int64
-	applied int64
+	id        string
+	version   int64
+	applied   int64
+	snapshots int64
+}
+
+// numberOf is the number that a table has recorded under an app id, -1 before
+// the first.
+func numberOf(t plugin.TableState, appID string) int64 {
+	if n, ok := t.Txns[appID]; ok {
+		return n
+	}
+	return -1
 }
 
 // ensureTarget creates silver or adds the columns that bronze gained. Types
@@ -68,16 +79,15 @@ func ensureTarget(ctx context.Context, host plugin.Host, spec plugin.TableSpec, 
 		return base{}, fmt.Errorf("preparing %s: %w", spec.Table.Name, err)
 	}
 	if silver.Exists {
-		applied, ok := silver.Txns[applications]
-		if !ok {
-			applied = -1
-		}
-		return base{id: silver.ID, version: silver.Version, applied: applied}, nil
+		return base{
+			id: silver.ID, version: silver.Version,
+			applied: numberOf(silver, applications), snapshots: numberOf(silver, plugin.SnapshotsApp),
+		}, nil
 	}
 	if made.Action != plugin.TableCreate {
 		return base{}, overtaken(spec.Table.Name)
 	}
-	return base{id: made.ID, version: made.Version, applied: -1}, nil
+	return base{id: made.ID, version: made.Version, applied: -1, snapshots: -1}, nil
 }
 
 // overtaken is the conflict with another call on the same table.

@@ -71,7 +71,7 @@ func (s *Streams) planTables(p *plan.Plan) {
 	fmt.Fprintln(s.Out, "\nTables")
 	columns(s.Out, "  ", rows)
 	if same > 0 {
-		fmt.Fprintf(s.Out, "    %s as they should be\n", Count(same, "table is", "tables are"))
+		fmt.Fprintf(s.Out, "    %s\n", Count(same, "table is as it should be", "tables are as they should be"))
 	}
 }
 
