@@ -43,9 +43,11 @@ func (p *identified) Source(ctx context.Context, a addr.Address) (plugin.Source,
 // failed in a way that may pass, and listens to every answer that says it. When
 // it is another one, no call is made any more.
 //
-// A failure that the plugin's own retries hid is not heard here. A stream that
-// has a position is then still held back by the source's check of it; the parts
-// of one snapshot, and a check, trust the plugin for the seconds of a retry.
+// A failure that the plugin's own retries hid is not heard here, nor a connection
+// that the plugin opens beside one that stands. To hold those to the database
+// that answered first is the plugin's part, as source-mssql does; of one that
+// does not, a stream's position is still checked by the source, while the parts
+// of one snapshot, and a check, may then be of two databases.
 type identifiedSource struct {
 	plugin.Source
 	address addr.Address

@@ -30,7 +30,7 @@ func (s *session) readChunk(ctx context.Context, req plugin.ReadRequest) (plugin
 	if err != nil {
 		return nil, err
 	}
-	r := &chunkRead{session: s, cfg: cfg, stamp: plugin.Position{Text: stamped.String(), CommitMicros: req.Stamp.CommitMicros, HasCommit: req.Stamp.HasCommit}}
+	r := &chunkRead{session: s, cfg: cfg, stamped: stamped, stamp: plugin.Position{Text: stamped.String(), CommitMicros: req.Stamp.CommitMicros, HasCommit: req.Stamp.HasCommit}}
 	err = s.plan(ctx, "read chunk", func(c *conn) error {
 		t, err := s.target(ctx, c, cfg, st, req.Keys)
 		if err != nil {
@@ -64,6 +64,7 @@ func (s *session) readChunk(ctx context.Context, req plugin.ReadRequest) (plugin
 type chunkRead struct {
 	*session
 	cfg      tableConfig
+	stamped  lsn.LSN
 	stamp    plugin.Position
 	instance string
 	schema   *arrow.Schema
@@ -139,10 +140,26 @@ func (r *chunkRead) read(ctx context.Context, c *conn, w *rows.Writer) error {
 		end.Least, end.Greatest = r.stamp, r.stamp
 	}
 	if high, err := maxLSN(ctx, c); err == nil && !high.IsZero() {
+		// A copy that was restored under the same name has the same identity, so
+		// at least it must not be an older one. A stamp that is no commit's may
+		// lie ahead of capture.
+		if r.stamp.HasCommit && high.Less(r.stamped) {
+			return r.behind(high)
+		}
 		end.High = plugin.Position{Text: high.String()}
 	}
 	end.Metrics = &plugin.ReadMetrics{From: r.stamp.Text, To: r.stamp.Text, Rows: n, Bytes: b.totalBytes, Seconds: r.now().Sub(began).Seconds()}
 	return nil
+}
+
+// behind is the error of rows that may lack what was committed up to their
+// stamp, from where on a stream reads changes.
+func (r *chunkRead) behind(newest lsn.LSN) error {
+	d := diag.Errorf(diag.KindRewound, codeRewound,
+		"The newest commit there is "+newest.String()+". A copy that was restored from an older backup answers, or a replica that lags behind, or the database was restored. What was read is not used. Check where the address leads to now, then run again.",
+		"The rows of %s were read where the commit %s, which they are to hold, is not known", r.cfg.label(), r.stamp.Text)
+	d.Data = map[string]string{"lsn": r.stamp.Text}
+	return d.Err()
 }
 
 // bind gives the metadata columns their constants and the others their source.

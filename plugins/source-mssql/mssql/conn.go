@@ -23,11 +23,14 @@ type conn struct {
 	raw  driver.Conn
 	mask masker
 	log  *slog.Logger
+	// database is where it led to when it was opened. It leads to no other one
+	// later: what moves a database to another server breaks its connections.
+	database origin
 }
 
-// dial opens a connection within the connection's timeout. The driver reads
-// answers of the log-in without looking at the context, so the socket is
-// closed when time is over.
+// dial opens a connection and asks where it leads to, within the connection's
+// timeout. The driver reads answers of the log-in without looking at the
+// context, so the socket is closed when time is over.
 func dial(ctx context.Context, c connection, log *slog.Logger) (*conn, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, c.connectTimeout, fmt.Errorf("no connection within %s", c.connectTimeout))
 	defer cancel()
@@ -46,21 +49,29 @@ func dial(ctx context.Context, c connection, log *slog.Logger) (*conn, error) {
 	watch := &socketWatch{}
 	connector.Dialer = watch
 	stop := context.AfterFunc(limited, watch.close)
+	var out *conn
 	raw, err := connector.Connect(limited)
-	if !stop() && err == nil {
-		raw.Close()
-		err = context.Cause(limited)
-	}
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if limited.Err() != nil {
-			err = context.Cause(limited)
-		}
-		return nil, &connectError{err}
+		err = &connectError{err}
+	} else {
+		out = &conn{raw: raw, mask: c.mask, log: log}
+		var db record
+		db, err = out.databaseRow(limited)
+		out.database = originOf(db)
 	}
-	return &conn{raw: raw, mask: c.mask, log: log}, nil
+	if stop() && err == nil {
+		return out, nil
+	}
+	if out != nil {
+		out.close()
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if limited.Err() != nil {
+		return nil, &connectError{context.Cause(limited)}
+	}
+	return nil, err
 }
 
 // socketWatch dials and can close what it dialled.

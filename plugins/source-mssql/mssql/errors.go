@@ -19,6 +19,7 @@ const (
 	codeTLS             = "mssql.tls"
 	codeLogin           = "mssql.login"
 	codeDatabase        = "mssql.database"
+	codeAnotherDatabase = "mssql.another_database"
 	codeNotEnabled      = "mssql.cdc_not_enabled"
 	codeTableNotEnabled = "mssql.table_not_enabled"
 	codeUnknownTable    = "mssql.unknown_table"

@@ -2,8 +2,6 @@ package mssql
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -29,10 +27,7 @@ func (s *session) Inspect(ctx context.Context, req plugin.InspectRequest) (plugi
 
 func (s *session) inspect(ctx context.Context, c *conn, req plugin.InspectRequest) (plugin.InspectResponse, error) {
 	var out plugin.InspectResponse
-	db, ok, err := c.one(ctx, tsql.Database())
-	if err == nil && !ok {
-		err = errors.New("the server does not say which database this is")
-	}
+	db, err := c.databaseRow(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -75,18 +70,6 @@ func (s *session) inspect(ctx context.Context, c *conn, req plugin.InspectReques
 		out.Tables = append(out.Tables, info)
 	}
 	return out, nil
-}
-
-// identity is the database over fail-overs: never the server's name.
-func identity(db record) string {
-	if group := db.text("group_database_id"); group != "" {
-		return "group_database_id:" + strings.ToUpper(group)
-	}
-	return db.text("name") + ":" + strings.ToUpper(db.text("broker_guid"))
-}
-
-func display(db record) string {
-	return fmt.Sprintf("%s on %s (SQL Server %s)", db.text("name"), db.text("server"), db.text("version"))
 }
 
 func (s *session) inspectTable(ctx context.Context, c *conn, table plugin.SourceTable, list []instance, req plugin.InspectRequest) (plugin.TableInfo, error) {

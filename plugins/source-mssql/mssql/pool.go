@@ -15,10 +15,12 @@ type pool struct {
 	// slots holds one token per connection in use.
 	slots chan struct{}
 
-	mu        sync.Mutex
-	idle      []*conn
-	closed    bool
-	connected bool
+	mu     sync.Mutex
+	idle   []*conn
+	closed bool
+	// database is where the first connection led to, zero before it. Where
+	// another one leads to is not the session's to read.
+	database origin
 }
 
 func newPool(config connection, limit int, log *slog.Logger) *pool {
@@ -64,8 +66,8 @@ func (p *pool) acquire(ctx context.Context) error {
 	}
 }
 
-// dial opens a connection for a slot already taken, and closes idle ones that
-// would exceed the bound.
+// dial opens a connection for a slot already taken, to the database of the
+// session and no other, and closes idle ones that would exceed the bound.
 func (p *pool) dial(ctx context.Context) (*conn, error) {
 	p.mu.Lock()
 	for len(p.idle) > 0 && len(p.idle)+len(p.slots) > cap(p.slots) {
@@ -74,21 +76,38 @@ func (p *pool) dial(ctx context.Context) (*conn, error) {
 	}
 	p.mu.Unlock()
 	c, err := dial(ctx, p.config, p.log)
+	if err == nil {
+		err = p.vouch(c)
+	}
 	if err != nil {
 		<-p.slots
 		return nil, err
 	}
-	p.mu.Lock()
-	p.connected = true
-	p.mu.Unlock()
 	return c, nil
+}
+
+// vouch closes a new connection that leads to another database than the first
+// one did. A server name, a proxy or a copy that was failed over to may lead
+// there, between two parts of one snapshot or two tries of one call.
+func (p *pool) vouch(c *conn) error {
+	p.mu.Lock()
+	if p.database == (origin{}) {
+		p.database = c.database
+	}
+	first := p.database
+	p.mu.Unlock()
+	if first.identity == c.database.identity {
+		return nil
+	}
+	c.close()
+	return p.config.another(first, c.database)
 }
 
 // everConnected reports whether this session has reached its server before.
 func (p *pool) everConnected() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.connected
+	return p.database != origin{}
 }
 
 // give returns a borrowed connection; one that failed is closed instead.

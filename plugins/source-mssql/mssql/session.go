@@ -2,6 +2,7 @@ package mssql
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -89,7 +90,8 @@ func (s *session) plan(ctx context.Context, method string, call func(*conn) erro
 	impatient := method == methodInspect && !s.pool.everConnected()
 	err := s.retry.do(ctx, method, s.config.mask, func() error {
 		c, err := s.pool.borrow(ctx)
-		if err != nil && impatient {
+		var connecting *connectError
+		if impatient && errors.As(err, &connecting) {
 			return s.config.diagnose(err)
 		}
 		if err != nil {
