@@ -147,7 +147,11 @@ func (p *planning) handOver(ctx context.Context, lake *Lake, former string, aske
 	if more := len(missing) - shown; more > 0 {
 		missing = append(missing[:shown], fmt.Sprintf("and %d more that are missing or older here", more))
 	}
-	return "take along from its state only the " + plural(int64(len(missing)), "folder ", "folders ") + strings.Join(missing, ", ") +
+	folders := "folders "
+	if len(missing) == 1 {
+		folders = "folder "
+	}
+	return "take along from its state only the " + folders + strings.Join(missing, ", ") +
 		" (copy to the same place in " + lake.State.Place() + "), then run: " + command
 }
 

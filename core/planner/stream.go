@@ -14,6 +14,7 @@ import (
 	"github.com/pipectl/pipectl/core/model"
 	"github.com/pipectl/pipectl/core/plan"
 	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/quantity"
 	"github.com/pipectl/pipectl/core/state"
 	"github.com/pipectl/pipectl/core/stream"
 )
@@ -187,7 +188,7 @@ func (p *planning) readAgain(s *model.Stream, log state.Log, step *plan.Step) {
 func (p *planning) describeSnapshot(info plugin.TableInfo, step *plan.Step) {
 	text := "all rows in one snapshot, then changes"
 	if info.RowsEstimate >= 0 {
-		text = fmt.Sprintf("about %s rows in one snapshot, then changes", grouped(info.RowsEstimate))
+		text = fmt.Sprintf("about %s rows in one snapshot, then changes", quantity.Grouped(info.RowsEstimate))
 	}
 	step.Detail = append(step.Detail, text)
 	var parts []string
@@ -196,7 +197,7 @@ func (p *planning) describeSnapshot(info plugin.TableInfo, step *plan.Step) {
 	}
 	if info.RowsEstimate >= 0 {
 		seconds := max(info.RowsEstimate/assumedRate, 1)
-		parts = append(parts, fmt.Sprintf("at %s rows/s (assumed) this takes about %s", grouped(assumedRate), plan.Age(time.Duration(seconds)*time.Second)))
+		parts = append(parts, fmt.Sprintf("at %s rows/s (assumed) this takes about %s", quantity.Grouped(assumedRate), plan.Age(time.Duration(seconds)*time.Second)))
 	}
 	if len(parts) > 0 {
 		step.Detail = append(step.Detail, strings.Join(parts, "; "))
@@ -228,10 +229,10 @@ func (p *planning) describeChanges(ctx context.Context, s *model.Stream, info pl
 	case interrupted: // described already
 	case info.Pending > 0 && info.Pending >= p.PendingLimit:
 		step.Pending = true
-		step.Detail = append(step.Detail, grouped(p.PendingLimit)+"+ commits wait")
+		step.Detail = append(step.Detail, quantity.Grouped(p.PendingLimit)+"+ commits wait")
 	case info.Pending > 0:
 		step.Pending = true
-		step.Detail = append(step.Detail, fmt.Sprintf("%s %s", grouped(info.Pending), plural(info.Pending, "commit waits", "commits wait")))
+		step.Detail = append(step.Detail, quantity.Of(info.Pending, "commit waits", "commits wait"))
 	}
 	if oldest, ok := info.Oldest.Commit(); ok {
 		if commit, known := at.Commit(); known && commit.After(oldest) {

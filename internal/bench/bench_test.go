@@ -119,15 +119,6 @@ func TestTable(t *testing.T) {
 	}
 }
 
-func TestGrouped(t *testing.T) {
-	t.Parallel()
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
-		if got := grouped(n); got != want {
-			t.Errorf("grouped(%d) = %q, want %q", n, got, want)
-		}
-	}
-}
-
 func TestMemoryOfThisProcess(t *testing.T) {
 	t.Parallel()
 	peak := watchMemory(os.Getpid()).end()

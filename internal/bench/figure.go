@@ -6,6 +6,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/pipectl/pipectl/core/quantity"
 )
 
 // figure is one line of the table at the end: what was measured, beside its
@@ -63,16 +65,7 @@ func atMost(f figure, ratio, aim float64, of string) figure {
 
 // rate is rows a second in words.
 func rate(rows int64, seconds float64) string {
-	return fmt.Sprintf("%s rows/s", grouped(int64(float64(rows)/seconds)))
-}
-
-// grouped prints a number with its thousands apart.
-func grouped(n int64) string {
-	text := fmt.Sprint(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
+	return fmt.Sprintf("%s rows/s", quantity.Grouped(int64(float64(rows)/seconds)))
 }
 
 func seconds(s float64) string { return fmt.Sprintf("%.2f s", s) }

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pipectl/pipectl/core/quantity"
 )
 
 // metrics are what one benchmark reports: values by unit, the best of its runs
@@ -134,7 +136,7 @@ func (b *bench) merge(ctx context.Context) error {
 			return err
 		}
 	}
-	b.add(atMost(figure{name: fmt.Sprintf("merge of %s changes into %s rows", grouped(b.size.large/100), grouped(b.size.large)),
+	b.add(atMost(figure{name: fmt.Sprintf("merge of %s changes into %s rows", quantity.Grouped(b.size.large/100), quantity.Grouped(b.size.large)),
 		ours: fmt.Sprintf("%.0f ms, peak %.0f MiB", v[1], v[3]), baseline: fmt.Sprintf("%.0f ms, arrow-go reading the key column", v[2])}, v[0], 4, "the scan"))
 	return nil
 }

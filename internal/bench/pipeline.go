@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/pipectl/pipectl/core/quantity"
 )
 
 func median(v []float64) float64 {
@@ -49,7 +51,7 @@ func (b *bench) bronze(ctx context.Context) (err error) {
 		}
 		ours, cpu, theirs = append(ours, s.Seconds), append(cpu, r.cpu.Seconds()), append(theirs, bare.Seconds())
 	}
-	f := figure{name: grouped(rows) + " changes into bronze", ours: fmt.Sprintf("%s, %.2f s CPU", rate(rows, median(ours)), median(cpu)),
+	f := figure{name: quantity.Grouped(rows) + " changes into bronze", ours: fmt.Sprintf("%s, %.2f s CPU", rate(rows, median(ours)), median(cpu)),
 		baseline: rate(rows, median(theirs)) + ", driver loop then Parquet", ratio: fmt.Sprintf("%.2f of both", median(theirs)/median(ours))}
 	f.aim, f.met = ">= 200,000 rows/s", float64(rows)/median(ours) >= 200_000
 	b.add(f)
@@ -135,7 +137,7 @@ func (b *bench) silver(ctx context.Context) (err error) {
 		}
 		ours, cpu, theirs = append(ours, s.Seconds), append(cpu, r.cpu.Seconds()), append(theirs, bare.Seconds())
 	}
-	f := figure{name: fmt.Sprintf("%s changes into silver of %s rows", grouped(changes), grouped(rows)), ours: fmt.Sprintf("%s, %.2f s CPU", seconds(median(ours)), median(cpu)),
+	f := figure{name: fmt.Sprintf("%s changes into silver of %s rows", quantity.Grouped(changes), quantity.Grouped(rows)), ours: fmt.Sprintf("%s, %.2f s CPU", seconds(median(ours)), median(cpu)),
 		baseline: seconds(median(theirs)) + ", arrow-go: bronze in, keys in, rows out", ratio: fmt.Sprintf("%.2f x arrow-go", median(ours)/median(theirs))}
 	f.aim, f.met = "<= 1 s", median(ours) <= 1
 	b.add(f)
@@ -176,7 +178,7 @@ func (b *bench) firstBuild(ctx context.Context, p *program, rows int64) error {
 	if err != nil {
 		return err
 	}
-	f := figure{name: grouped(rows) + " rows: first build of silver", ours: fmt.Sprintf("%s, %.2f s CPU", seconds(s.Seconds), r.cpu.Seconds()),
+	f := figure{name: quantity.Grouped(rows) + " rows: first build of silver", ours: fmt.Sprintf("%s, %.2f s CPU", seconds(s.Seconds), r.cpu.Seconds()),
 		baseline: seconds(bare.Seconds()) + ", arrow-go: bronze in, rows out", ratio: fmt.Sprintf("%.2f x arrow-go", s.Seconds/bare.Seconds())}
 	f.aim, f.met = "<= 2 s CPU", r.cpu.Seconds() <= 2
 	b.add(f)
@@ -206,7 +208,7 @@ func (b *bench) compare(ctx context.Context, p *program, url string, rows int64)
 	if err != nil {
 		return err
 	}
-	b.add(figure{name: grouped(rows) + " rows: check of every row", ours: fmt.Sprintf("%s, %.2f s CPU", seconds(s.Seconds), r.cpu.Seconds()),
+	b.add(figure{name: quantity.Grouped(rows) + " rows: check of every row", ours: fmt.Sprintf("%s, %.2f s CPU", seconds(s.Seconds), r.cpu.Seconds()),
 		baseline: seconds(bare.Seconds()) + ", driver loop then arrow-go reading silver", ratio: fmt.Sprintf("%.2f x both", s.Seconds/bare.Seconds())})
 	return nil
 }
@@ -235,7 +237,7 @@ func (b *bench) memory(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		f := figure{name: fmt.Sprintf("peak memory, %s rows, -memory %s: %s", grouped(rows), budget, address), aim: fmt.Sprintf("<= %d MiB each", limit), met: true}
+		f := figure{name: fmt.Sprintf("peak memory, %s rows, -memory %s: %s", quantity.Grouped(rows), budget, address), aim: fmt.Sprintf("<= %d MiB each", limit), met: true}
 		if r.peak == nil {
 			b.note("%s is left out: this system has no /proc.", f.name)
 			continue

@@ -13,6 +13,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/pipectl/pipectl/core/quantity"
 )
 
 // referenceVariable leaves the reference out when it is 0: it takes minutes.
@@ -67,12 +69,12 @@ func (b *bench) beside(ctx context.Context, sim *simulator, p *program, spark *r
 		return err
 	}
 	steps := []struct{ name, before, address, command string }{
-		{grouped(b.size.table) + " rows of a snapshot into bronze", "", streamStep, "stream " + folder + " full"},
-		{grouped(b.size.table) + " rows: first build of silver", "", silverStep, "apply " + folder},
-		{grouped(b.size.changes) + " changes into bronze", fmt.Sprintf("change %d", b.size.changes), streamStep, "stream " + folder + " full"},
-		{grouped(b.size.changes) + " changes into silver", "", silverStep, "apply " + folder},
-		{grouped(b.size.applied) + " changes into bronze", fmt.Sprintf("change %d", b.size.applied), streamStep, "stream " + folder + " full"},
-		{fmt.Sprintf("%s changes into silver of %s rows", grouped(b.size.applied), grouped(b.size.table)), "", silverStep, "apply " + folder},
+		{quantity.Grouped(b.size.table) + " rows of a snapshot into bronze", "", streamStep, "stream " + folder + " full"},
+		{quantity.Grouped(b.size.table) + " rows: first build of silver", "", silverStep, "apply " + folder},
+		{quantity.Grouped(b.size.changes) + " changes into bronze", fmt.Sprintf("change %d", b.size.changes), streamStep, "stream " + folder + " full"},
+		{quantity.Grouped(b.size.changes) + " changes into silver", "", silverStep, "apply " + folder},
+		{quantity.Grouped(b.size.applied) + " changes into bronze", fmt.Sprintf("change %d", b.size.applied), streamStep, "stream " + folder + " full"},
+		{fmt.Sprintf("%s changes into silver of %s rows", quantity.Grouped(b.size.applied), quantity.Grouped(b.size.table)), "", silverStep, "apply " + folder},
 	}
 	for _, step := range steps {
 		if step.before != "" {

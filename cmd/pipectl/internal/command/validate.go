@@ -11,9 +11,9 @@ import (
 
 	"github.com/pipectl/pipectl/cmd/pipectl/internal/cli"
 	"github.com/pipectl/pipectl/cmd/pipectl/internal/exit"
-	"github.com/pipectl/pipectl/cmd/pipectl/internal/view"
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plan"
+	"github.com/pipectl/pipectl/core/quantity"
 	"github.com/pipectl/pipectl/dsl"
 )
 
@@ -39,9 +39,9 @@ func validate(ctx context.Context, e *Environment, args []string) (int, error) {
 		return exit.OfList(list), nil
 	}
 	c := w.config
-	e.Streams.Printf("%s is valid: %s, %s, %s, %s, %s, %s.\n", a.Path, view.Count(len(c.Sources), "source", "sources"),
-		view.Count(len(c.Sinks), "sink", "sinks"), view.Count(len(c.Tables), "table", "tables"), view.Count(len(c.Streams), "stream", "streams"),
-		view.Count(len(c.Silvers), "silver", "silvers"), view.Count(len(c.Checks), "check", "checks"))
+	e.Streams.Printf("%s is valid: %s, %s, %s, %s, %s, %s.\n", a.Path, quantity.Of(len(c.Sources), "source", "sources"),
+		quantity.Of(len(c.Sinks), "sink", "sinks"), quantity.Of(len(c.Tables), "table", "tables"), quantity.Of(len(c.Streams), "stream", "streams"),
+		quantity.Of(len(c.Silvers), "silver", "silvers"), quantity.Of(len(c.Checks), "check", "checks"))
 	return exit.Done, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/plan"
 	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/quantity"
 )
 
 // Plan writes a plan in human form, or as one JSON document. apply is the
@@ -71,7 +72,7 @@ func (s *Streams) planTables(p *plan.Plan) {
 	fmt.Fprintln(s.Out, "\nTables")
 	columns(s.Out, "  ", rows)
 	if same > 0 {
-		fmt.Fprintf(s.Out, "    %s\n", Count(same, "table is as it should be", "tables are as they should be"))
+		fmt.Fprintf(s.Out, "    %s\n", quantity.Of(same, "table is as it should be", "tables are as they should be"))
 	}
 }
 
@@ -179,21 +180,13 @@ func planSummary(p *plan.Plan) string {
 		}
 	}
 	text := fmt.Sprintf("%s to create, %d to change. %s, %s and %s to run.",
-		Count(p.Count(plugin.TableCreate), "table", "tables"), p.Count(plugin.TableAlter),
-		Count(kinds[addr.Stream], "stream", "streams"), Count(kinds[addr.Silver], "silver", "silvers"), Count(kinds[addr.Check], "check", "checks"))
+		quantity.Of(p.Count(plugin.TableCreate), "table", "tables"), p.Count(plugin.TableAlter),
+		quantity.Of(kinds[addr.Stream], "stream", "streams"), quantity.Of(kinds[addr.Silver], "silver", "silvers"), quantity.Of(kinds[addr.Check], "check", "checks"))
 	if snapshots+rebuilds > 0 {
-		text += fmt.Sprintf(" %s read whole, %s.", Count(snapshots, "table is", "tables are"), Count(rebuilds, "rebuild", "rebuilds"))
+		text += fmt.Sprintf(" %s read whole, %s.", quantity.Of(snapshots, "table is", "tables are"), quantity.Of(rebuilds, "rebuild", "rebuilds"))
 	}
 	if n := len(p.Errors()); n > 0 {
-		text += fmt.Sprintf(" %s.", Count(n, "error", "errors"))
+		text += fmt.Sprintf(" %s.", quantity.Of(n, "error", "errors"))
 	}
 	return text
-}
-
-// Count prints a number with its noun: 1 table, 2 tables.
-func Count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/quantity"
 	"github.com/pipectl/pipectl/core/run"
 )
 
@@ -159,11 +160,11 @@ func progressLine(e run.Event) string {
 	}
 	rows := rowCount(e.Rows)
 	if e.RowsTotal > 0 {
-		rows += " of about " + Grouped(e.RowsTotal)
+		rows += " of about " + quantity.Grouped(e.RowsTotal)
 	}
 	parts = append(parts, rows)
 	if e.Rate >= 1 {
-		parts = append(parts, Grouped(int64(e.Rate))+" rows/s")
+		parts = append(parts, quantity.Grouped(int64(e.Rate))+" rows/s")
 		if left := float64(e.RowsTotal-e.Rows) / e.Rate; e.RowsTotal > e.Rows {
 			parts = append(parts, fmt.Sprintf("%d s left", int(left)+1))
 		}
@@ -192,7 +193,7 @@ func StepLine(r *run.StepResult) string {
 		if r.Stream.SnapshotRows >= 0 {
 			parts = append(parts, rowCount(r.Stream.SnapshotRows)+" of a snapshot")
 		}
-		parts = append(parts, fmt.Sprintf("%s in %s", grouped(r.Stream.Rows, "change", "changes"), Count(int(r.Stream.Batches), "batch", "batches")))
+		parts = append(parts, fmt.Sprintf("%s in %s", quantity.Of(r.Stream.Rows, "change", "changes"), quantity.Of(r.Stream.Batches, "batch", "batches")))
 		if at, ok := r.Stream.End.Commit(); ok {
 			parts = append(parts, "up to "+at.Format("2006-01-02 15:04:05.000"))
 		}
@@ -201,7 +202,7 @@ func StepLine(r *run.StepResult) string {
 		if r.Silver.Rebuilt {
 			parts = append(parts, "rebuilt")
 		}
-		parts = append(parts, fmt.Sprintf("%s inserted, %s updated, %s deleted", Grouped(r.Silver.Inserted), Grouped(r.Silver.Updated), Grouped(r.Silver.Deleted)),
+		parts = append(parts, fmt.Sprintf("%s inserted, %s updated, %s deleted", quantity.Grouped(r.Silver.Inserted), quantity.Grouped(r.Silver.Updated), quantity.Grouped(r.Silver.Deleted)),
 			verdictText(r.Silver.Verdict))
 	case r.Check != nil:
 		parts = append(parts, CheckText(r.Check))
@@ -218,7 +219,7 @@ func verdictText(micros *int64) string {
 
 // CheckText says what a check found.
 func CheckText(c *plugin.CheckResult) string {
-	text := fmt.Sprintf("%s: %s of the source, %s of silver, %s", c.Outcome, rowCount(c.SourceRows), rowCount(c.SilverRows), Count(int(c.Buckets), "range", "ranges"))
+	text := fmt.Sprintf("%s: %s of the source, %s of silver, %s", c.Outcome, rowCount(c.SourceRows), rowCount(c.SilverRows), quantity.Of(c.Buckets, "range", "ranges"))
 	if c.Hashed > 0 {
 		text += fmt.Sprintf(", %d compared row by row", c.Hashed)
 	}
@@ -229,19 +230,12 @@ func CheckText(c *plugin.CheckResult) string {
 		text += fmt.Sprintf(", %d with other counts", c.Mismatch)
 	}
 	if n := c.Findings(); n > 0 {
-		text += ", " + Count(int(n), "finding", "findings")
+		text += ", " + quantity.Of(n, "finding", "findings")
 	}
 	return text
 }
 
-func rowCount(n int64) string { return grouped(n, "row", "rows") }
-
-func grouped(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return Grouped(n) + " " + many
-}
+func rowCount(n int64) string { return quantity.Of(n, "row", "rows") }
 
 // FindingLine says one difference: its kind, key and columns.
 func FindingLine(f plugin.Finding) string {
@@ -269,19 +263,6 @@ func open(bound string) string {
 	return bound
 }
 
-// Grouped prints a number with thousands separated: 2,000,000.
-func Grouped(n int64) string {
-	text := fmt.Sprint(n)
-	sign := ""
-	if strings.HasPrefix(text, "-") {
-		sign, text = "-", text[1:]
-	}
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return sign + text
-}
-
 // Result writes the end of a run: the diagnostics of steps that failed, then
 // one line.
 func (r *Run) Result(result run.Result) {
@@ -306,10 +287,10 @@ func (r *Run) Result(result run.Result) {
 		r.s.Logf("\n")
 	}
 	if done+other == 0 {
-		r.s.Logf("%s created or changed, no work done.\n", Count(len(result.Tables), "table", "tables"))
+		r.s.Logf("%s created or changed, no work done.\n", quantity.Of(len(result.Tables), "table", "tables"))
 		return
 	}
-	text := Count(done, "step", "steps") + " done"
+	text := quantity.Of(done, "step", "steps") + " done"
 	if other > 0 {
 		text += fmt.Sprintf(", %d not", other)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pipectl/pipectl/core/ndjson"
 	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/quantity"
 )
 
 // Rows prints record batches, as NDJSON or as lines of name=value.
@@ -121,7 +122,7 @@ func (s *Streams) Table(t plugin.TableState) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	rows := [][]string{{"table", t.Table.Name}, {"id", t.ID}, {"version", fmt.Sprint(t.Version)}, {"rows", Grouped(t.Rows)}, {"bytes", Grouped(t.Bytes)},
+	rows := [][]string{{"table", t.Table.Name}, {"id", t.ID}, {"version", fmt.Sprint(t.Version)}, {"rows", quantity.Grouped(t.Rows)}, {"bytes", quantity.Grouped(t.Bytes)},
 		{"features", strings.Join(t.Features, ", ")}, {"description", t.Description}}
 	for _, name := range slices.Sorted(maps.Keys(t.Properties)) {
 		rows = append(rows, []string{name, t.Properties[name]})
@@ -166,7 +167,7 @@ func (s *Streams) History(commits []plugin.Commit) error {
 	for _, c := range commits {
 		rows := "-"
 		if c.RowsAdded >= 0 {
-			rows = Grouped(c.RowsAdded)
+			rows = quantity.Grouped(c.RowsAdded)
 		}
 		cells = append(cells, []string{fmt.Sprint(c.Version), time.UnixMicro(c.Micros).UTC().Format("2006-01-02 15:04:05.000"), c.Operation, rows, c.UserMetadata})
 	}
