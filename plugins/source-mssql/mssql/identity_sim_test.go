@@ -316,3 +316,26 @@ func TestTheFirstConnectionDecides(t *testing.T) {
 		t.Errorf("led to %v", led)
 	}
 }
+
+// Asking who answers is part of connecting: it is bounded like the log-in, and
+// a link that breaks meanwhile is tried again.
+func TestAskingWhoAnswersIsPartOfConnecting(t *testing.T) {
+	t.Parallel()
+	own, _ := ownServer(t, mssqlsim.Options{})
+	var slept []time.Duration
+	s := openWith(t, newPlugin(&slept, slog.DiscardHandler), own.DSN("shop"), nil)
+	_, err := own.Inject(mssqlsim.DropFault("FROM sys.databases", 1, tds.DropBefore, 0))
+	must(t, err)
+	inspect(t, s, table())
+	if len(slept) != 1 {
+		t.Errorf("waited %v", slept)
+	}
+	silent, err := own.Inject(mssqlsim.Fault{Match: "FROM sys.databases", Wrong: tds.Fault{Delay: time.Hour}})
+	must(t, err)
+	s = openWith(t, newPlugin(nil, slog.DiscardHandler), own.DSN("shop"), written{"connect_timeout": str("50ms")})
+	_, err = s.Inspect(ctx, plugin.InspectRequest{})
+	wantDiag(t, err, diag.KindTransient, codeUnreachable, "no connection within 50ms")
+	if silent.Hits() != 1 || len(s.pool.slots) != 0 {
+		t.Errorf("asked %d times, %d connections in use", silent.Hits(), len(s.pool.slots))
+	}
+}
