@@ -119,7 +119,8 @@ type Step struct {
 	// After are the steps that it waits for.
 	After []addr.Address
 	// Blocked is a step before it that cannot run; this one then was not planned
-	// and is skipped.
+	// and is skipped. Where that step is not part of the plan, its errors are among
+	// the diagnostics of this one.
 	Blocked addr.Address
 	// Pending tells that data waits; a plan with pending data is no change.
 	Pending bool

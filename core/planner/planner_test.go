@@ -195,6 +195,20 @@ func TestBlockedSteps(t *testing.T) {
 	}
 }
 
+// A step whose stream is not chosen says itself why it cannot run: there is nobody
+// else to tell it, and it is no work to begin.
+func TestAStepAloneSaysWhatBlocksIt(t *testing.T) {
+	t.Parallel()
+	w := filled(t)
+	w.plugin.Lake.DropTable("bronze.orders")
+	for _, a := range []addr.Address{theSilver, theCheck} {
+		p := w.plan(func(r *planner.Request) { r.Targets = []addr.Address{a} })
+		if d := errorOf(t, p, a); d.Code != "stream.table_gone" || p.Step(a).Blocked != theStream || len(p.Steps) != 1 {
+			t.Errorf("%s: %+v", a, p.Steps)
+		}
+	}
+}
+
 // broken opens nothing of one role.
 type broken struct {
 	*world

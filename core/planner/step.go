@@ -45,7 +45,8 @@ func CommittedEnd(log state.Log) plugin.Position {
 
 // step starts the step of an address: its digest, whether it is accepted, and
 // why it cannot run when something that it needs is broken: the errors of its
-// source and sink are its own, those of a step before it are that step's.
+// source and sink are its own, those of a step before it are that step's, unless
+// that is not chosen: nothing else would tell them.
 func (p *planning) step(a addr.Address, origin model.Origin, sink addr.Address, needs ...addr.Address) plan.Step {
 	s := plan.Step{Address: a}
 	digest, err := p.Config.Digest(a)
@@ -67,7 +68,9 @@ func (p *planning) step(a addr.Address, origin model.Origin, sink addr.Address, 
 		for _, d := range p.broken[need] {
 			if need.Kind == addr.Stream && need != a || need.Kind == addr.Silver {
 				s.Blocked = need
-				break
+				if p.wanted(need) {
+					break
+				}
 			}
 			if d.Severity == diag.Error && !slices.ContainsFunc(s.Diagnostics, func(e diag.Diagnostic) bool { return e.Code == d.Code && e.Summary == d.Summary }) {
 				s.Diagnostics = append(s.Diagnostics, d)

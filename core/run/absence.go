@@ -24,16 +24,17 @@ var errAbsent = errors.New("its stream was never planned")
 func (x *execution) waits() bool { return x.Watch && x.Again != nil }
 
 // absentee reports whether a step waits for its source, and remembers its stream.
-// A silver that is carried out alone has no stream in the plan to say so.
+// A silver that is carried out alone says it for its stream, which is not in the
+// plan.
 func (x *execution) absentee(step *plan.Step) bool {
 	switch {
 	case !x.waits():
 	case step.Address.Kind == addr.Stream && step.Diagnostics.HasErrors() && allPass(step.Diagnostics.Errors()):
 		x.absent[step.Address] = step.Diagnostics.Errors().Err()
 		return true
-	case step.Address.Kind == addr.Silver && !step.Blocked.IsZero() && x.Plan.Step(step.Blocked) == nil:
+	case step.Address.Kind == addr.Silver && !step.Blocked.IsZero() && x.Plan.Step(step.Blocked) == nil && allPass(step.Diagnostics.Errors()):
 		if _, known := x.absent[step.Blocked]; !known {
-			x.absent[step.Blocked] = nil // the plan does not say why
+			x.absent[step.Blocked] = step.Diagnostics.Errors().Err()
 		}
 		return true
 	}

@@ -206,20 +206,35 @@ func TestStopEndsTheWaitingForAServer(t *testing.T) {
 	}
 }
 
-// A silver alone waits, too.
+// A silver alone waits, too, and says for what; where its stream cannot run for good
+// it ends at once.
 func TestASilverAloneWaitsForTheServer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "orders")
 	w.commit(memory.Insert("orders", row(1, "a")))
 	w.mustExecute(true)
-	calls := 6
-	r, err := w.execute(false, func(q *run.Request) {
-		w.startAway(q, &calls, errAway)
-		q.Stop = make(chan struct{})
-		q.Plan.Steps = q.Plan.Steps[1:2]
-	})
-	if got := statuses(r); err != nil || got != "silver.orders done" || calls != 0 {
-		t.Errorf("%s %v, %v, %d calls left", got, r.Steps, err, calls)
+	for cause, want := range map[error]string{
+		errAway: "silver.orders done",
+		diag.Errorf(diag.KindPermission, "db.login", "", "wrong password").Err(): "silver.orders failed",
+	} {
+		calls := 6
+		var told []string
+		r, err := w.execute(false, func(q *run.Request) {
+			w.startAway(q, &calls, cause)
+			alone, perr := q.Again(t.Context(), []addr.Address{w.cfg.Silvers[0].Addr})
+			if perr != nil {
+				t.Fatal(perr)
+			}
+			q.Plan, q.Stop = alone, make(chan struct{})
+			q.Event = func(e run.Event) {
+				if e.Kind == run.StepFailing {
+					told = append(told, e.Step.Diagnostics[0].Code)
+				}
+			}
+		})
+		if got := statuses(r); err != nil || got != want || (want == "silver.orders done") != (calls == 0 && slices.Equal(told, []string{"db.unreachable"})) {
+			t.Errorf("%s %v, %v, told %q, %d calls left", got, r.Steps, err, told, calls)
+		}
 	}
 }
 
