@@ -75,10 +75,13 @@ func (p *Plugin) live(ctx context.Context) (*process, error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+	p.host.options.Logger.Warn("starting a plugin again after a crash", "plugin", p.spec.Name, "restart", p.restarts+1)
+	proc, err := p.host.start(ctx, p.spec)
+	if err != nil && ctx.Err() != nil {
+		return nil, err // the caller gave it up, which says nothing of the plugin
+	}
 	p.restarts++
 	p.recent++
-	p.host.options.Logger.Warn("starting a plugin again after a crash", "plugin", p.spec.Name, "restart", p.restarts)
-	proc, err := p.host.start(ctx, p.spec)
 	if err != nil {
 		p.unstarted = true
 		return nil, err

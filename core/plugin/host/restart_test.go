@@ -1,6 +1,8 @@
 package host_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,6 +64,49 @@ func TestRestartsThatFailCountAlsoAfterALongLife(t *testing.T) {
 	}
 	if n := plugins["mine"].Restarts(); n != 2 {
 		t.Errorf("%d restarts", n)
+	}
+}
+
+// A caller that gives up while a process starts says nothing of the plugin: the
+// restarts are there for those who still want it.
+func TestARestartThatItsCallerGaveUpIsNotCounted(t *testing.T) {
+	t.Parallel()
+	// The environment is asked for when a process is about to start.
+	var starting atomic.Pointer[context.CancelFunc]
+	options := quick()
+	options.Environ = func() []string {
+		if cancel := starting.Load(); cancel != nil {
+			(*cancel)()
+		}
+		return os.Environ()
+	}
+	h := host.New(options)
+	defer h.Stop()
+	plugins, err := h.Start(t.Context(), []host.Spec{{Name: "odd", Source: "test/odd"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := openSource(t, plugins["odd"], "")
+	start := func(ctx context.Context, from string) error {
+		_, err := source.Start(ctx, plugin.StartRequest{Table: orders, From: from})
+		return err
+	}
+	if err := start(t.Context(), "exit"); !diag.Is(err, diag.KindTransient) {
+		t.Fatalf("error %v", err)
+	}
+	for range len(options.Backoff) + 1 {
+		ctx, cancel := context.WithCancel(t.Context())
+		starting.Store(&cancel)
+		if err := start(ctx, "pid"); !errors.Is(err, context.Canceled) {
+			t.Fatalf("error %v", err)
+		}
+	}
+	starting.Store(nil)
+	if n := plugins["odd"].Restarts(); n != 0 {
+		t.Errorf("%d restarts", n)
+	}
+	if err := start(t.Context(), "pid"); err != nil {
+		t.Error(err)
 	}
 }
 
