@@ -98,7 +98,8 @@ func (b *batcher) fill(column, source int, f appendFunc) {
 }
 
 // add appends one row; it sends the batch before a row that would make it too
-// large.
+// large. An error of the row itself is an *unfitValue or an *oversizedRow, every
+// other one is of the sending.
 func (b *batcher) add(values []driver.Value) error {
 	size := b.fixed
 	for _, i := range b.variable {
@@ -125,7 +126,7 @@ func (b *batcher) add(values []driver.Value) error {
 			continue
 		}
 		if err := c.append(v); err != nil {
-			return fmt.Errorf("column %s: %w", b.schema.Field(c.column).Name, err)
+			return &unfitValue{column: b.schema.Field(c.column).Name, err: err}
 		}
 	}
 	b.rows++
@@ -135,6 +136,16 @@ func (b *batcher) add(values []driver.Value) error {
 	}
 	return nil
 }
+
+// unfitValue is a value that its column cannot hold.
+type unfitValue struct {
+	column string
+	err    error
+}
+
+func (e *unfitValue) Error() string { return "column " + e.column + ": " + e.err.Error() }
+
+func (e *unfitValue) Unwrap() error { return e.err }
 
 // oversizedRow is a row that no batch can hold: the offsets of its texts are
 // int32 (Apache Arrow: Columnar format, Variable-size binary layout).
@@ -166,13 +177,18 @@ func (b *batcher) oversized(values []driver.Value, size int) error {
 	return e
 }
 
-// unreadable is the diagnostic of a row that add refused with err. row says
-// which one, and whole of what it is, none of which is used.
+// unreadable is the diagnostic of a row that add refused with err; an error of the
+// sending is returned as it is. row says which one, and whole of what it is, none of
+// which is used.
 func unreadable(row, whole string, err error) error {
 	var large *oversizedRow
 	if errors.As(err, &large) {
 		return diag.Errorf(diag.KindUnsupported, codeRowSize, fmt.Sprintf("Nothing of the %s is used. Leave the column out: exclude = [%q].", whole, large.column),
 			"%s is too large: %s", row, err).At("columns", large.column).Err()
+	}
+	var unfit *unfitValue
+	if !errors.As(err, &unfit) {
+		return err
 	}
 	return diag.Errorf(diag.KindSchemaChanged, codeValue, fmt.Sprintf("Nothing of the %s is used. Choose a type that holds it with columns = { NAME = { as = \"string\" } }, or start again if the column's type changed.", whole),
 		"%s cannot be read: %s", row, err).Err()

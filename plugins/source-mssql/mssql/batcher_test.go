@@ -1,7 +1,9 @@
 package mssql
 
 import (
+	"context"
 	"database/sql/driver"
+	"errors"
 	"math"
 	"reflect"
 	"testing"
@@ -9,7 +11,37 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/plugin/rows"
 )
+
+// A batch that cannot be sent says nothing of the row that was in hand.
+func TestAnErrorOfSendingIsNoneOfTheRow(t *testing.T) {
+	t.Parallel()
+	schema := arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int32, Nullable: true}}, nil)
+	consumer, leave := context.WithCancel(t.Context())
+	var fit, unfit error
+	frames := rows.Produce(consumer, schema, func(_ context.Context, w *rows.Writer) error {
+		b, err := newBatcher(w, schema, 1)
+		if err == nil {
+			err = b.bind(0, 0, "INT", outType{kind: kindInt32})
+		}
+		if err != nil {
+			return err
+		}
+		leave() // nobody takes the batch
+		fit = unreadable("A row of dbo.files", "chunk", b.add([]driver.Value{int64(1)}))
+		unfit = unreadable("A row of dbo.files", "chunk", b.add([]driver.Value{"one"}))
+		return nil
+	})
+	_, err := frames.Recv()
+	must(t, err)
+	must(t, frames.Close())
+	var d *diag.Err
+	if !errors.Is(fit, context.Canceled) || errors.As(fit, &d) {
+		t.Errorf("%v", fit)
+	}
+	wantDiag(t, unfit, diag.KindSchemaChanged, codeValue, "A row of dbo.files cannot be read: column id: ")
+}
 
 // A row larger than a batch names the column to leave out, which is the one
 // with the longest value.
