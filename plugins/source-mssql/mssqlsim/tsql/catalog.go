@@ -209,8 +209,10 @@ type Alter struct {
 
 // Rows is a result or relation held in memory.
 type Rows struct {
-	Cols []Column
+	Cols []Column // none when it is only messages
 	Data []sqltype.Row
+	// Messages are sent before the rows.
+	Messages []*sqltype.Error
 }
 
 // Columns gives the columns.

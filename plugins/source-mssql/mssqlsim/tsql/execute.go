@@ -41,6 +41,12 @@ func sendRows(out Output, rows *Rows) error {
 	if rows == nil {
 		return nil
 	}
+	for _, m := range rows.Messages {
+		out.Info(m)
+	}
+	if rows.Cols == nil {
+		return nil
+	}
 	if err := out.Columns(rows.Cols); err != nil {
 		return err
 	}
