@@ -74,12 +74,12 @@ func ours(snap *deltatable.Snapshot, spec plugin.TableSpec) bool {
 }
 
 // fits refuses a table when rows of the spec could never be written into it.
-func (s *session) fits(snap *deltatable.Snapshot, spec plugin.TableSpec) error {
+func (s *session) fits(ctx context.Context, snap *deltatable.Snapshot, spec plugin.TableSpec) error {
 	doing := "taking over"
 	if ours(snap, spec) {
 		doing = "writing"
 	}
-	return s.failed(spec.Table, doing, snap.Fits(spec.Schema))
+	return s.failed(ctx, spec.Table, doing, snap.Fits(spec.Schema))
 }
 
 // PlanTable compares a table with its spec, and finds out whether rows of the
@@ -96,7 +96,7 @@ func (s *session) PlanTable(ctx context.Context, spec plugin.TableSpec) (plugin.
 		return plugin.TablePlan{Action: plugin.TableCreate, Version: -1}, nil
 	}
 	plan := plugin.TablePlan{Action: plugin.TableNone, ID: snap.Log().Metadata().ID, Version: snap.Version()}
-	if err := s.fits(snap, spec); err != nil {
+	if err := s.fits(ctx, snap, spec); err != nil {
 		return plugin.TablePlan{}, err
 	}
 	if d := compare(snap, spec); !d.empty() {
@@ -153,12 +153,12 @@ func (s *session) create(ctx context.Context, spec plugin.TableSpec) (plugin.App
 	}
 	t, created, err := deltatable.CreateIfAbsent(ctx, st, at, deltatable.Spec{Schema: spec.Schema, Description: spec.Description, Properties: properties}, s.options)
 	if err != nil {
-		return plugin.ApplyTableResult{}, s.failed(spec.Table, "creating", err)
+		return plugin.ApplyTableResult{}, s.failed(ctx, spec.Table, "creating", err)
 	}
 	s.keep(at, t)
 	snap, err := t.Snapshot(ctx)
 	if err != nil {
-		return plugin.ApplyTableResult{}, s.failed(spec.Table, "reading", err)
+		return plugin.ApplyTableResult{}, s.failed(ctx, spec.Table, "reading", err)
 	}
 	action := plugin.TableNone
 	if created {
@@ -177,13 +177,13 @@ func (s *session) alter(ctx context.Context, snap *deltatable.Snapshot, spec plu
 	// A table of another program would be changed first, and for nothing. One of
 	// ours was planned on: what comes between is found by its writes.
 	if !ours(snap, spec) {
-		if err := s.fits(snap, spec); err != nil {
+		if err := s.fits(ctx, snap, spec); err != nil {
 			return result, err
 		}
 	}
 	version, changed, err := snap.Alter(ctx, d.changes)
 	if err != nil {
-		return result, s.failed(spec.Table, "changing", err)
+		return result, s.failed(ctx, spec.Table, "changing", err)
 	}
 	result.Version = version
 	if changed && action == plugin.TableNone {

@@ -17,14 +17,19 @@ import (
 )
 
 // failed turns an error of the libraries into a diagnostic that says which
-// table, and what to do.
-func (s *session) failed(ref plugin.TableRef, doing string, err error) error {
+// table, and what to do. What breaks because the table was removed meanwhile is
+// not told by what broke first.
+func (s *session) failed(ctx context.Context, ref plugin.TableRef, doing string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	var carried *diag.Err
 	if errors.As(err, &carried) {
 		return err
+	}
+	if errors.Is(err, deltalog.ErrNotTable) || s.gone(ctx, ref, err) {
+		s.forget(ref)
+		return s.absent(ref)
 	}
 	kind, code, detail := classify(err)
 	summary := fmt.Sprintf("%s table %s in %s: %v", capital(doing), ref.Name, s.settings.root, err)
@@ -57,7 +62,7 @@ func classify(err error) (kind diag.Kind, code, detail string) {
 	case errors.Is(err, deltalog.ErrCommitUnknown):
 		return diag.KindTransient, "delta.commit_unknown", "The answer to the commit was lost. The next try finds out whether it is there."
 	case errors.Is(err, deltatable.ErrReplaced):
-		return diag.KindStale, "delta.replaced", "Make a new plan: the table was dropped and made again, or put back."
+		return diag.KindStale, "delta.replaced", "It was dropped and made again, or put back. Begin again: a plan, an apply and a run each go by what is there then."
 	case errors.Is(err, deltalog.ErrUnsupported), errors.Is(err, deltatable.ErrPartitioned):
 		return diag.KindUnsupported, "delta.unsupported", "Another program raised what the table demands. Use a newer pipectl that knows it, take it back with the program that raised it, or give the block another target."
 	case errors.Is(err, deltalog.ErrAppendOnly):

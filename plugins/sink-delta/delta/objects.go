@@ -88,5 +88,5 @@ func (s *session) object(key, doing string, err error) error {
 }
 
 func stale(ref plugin.TableRef, why string) error {
-	return diag.Errorf(diag.KindStale, "delta.stale", "Make a new plan.", "Table %s is not the one planned on: %s", ref.Name, why).Err()
+	return diag.Errorf(diag.KindStale, "delta.stale", "Begin again: a plan, an apply and a run each go by what is there then.", "Table %s is not the one that this began with: %s", ref.Name, why).Err()
 }

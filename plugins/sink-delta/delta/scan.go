@@ -29,12 +29,12 @@ func (s *session) Scan(ctx context.Context, req plugin.ScanRequest) (plugin.Fram
 	}
 	schema, err := projected(snap, req.Columns)
 	if err != nil {
-		return nil, s.failed(req.Table, "reading", err)
+		return nil, s.failed(ctx, req.Table, "reading", err)
 	}
 	return rows.Produce(ctx, schema, func(ctx context.Context, w *rows.Writer) error {
 		scan, err := snap.Scan(ctx, deltatable.ScanSpec{Columns: req.Columns, Filter: filter})
 		if err != nil {
-			return s.failed(req.Table, "reading", err)
+			return s.failed(ctx, req.Table, "reading", err)
 		}
 		defer scan.Close()
 		for {
@@ -43,7 +43,7 @@ func (s *session) Scan(ctx context.Context, req plugin.ScanRequest) (plugin.Fram
 				return nil
 			}
 			if err != nil {
-				return s.failed(req.Table, "reading", err)
+				return s.failed(ctx, req.Table, "reading", err)
 			}
 			err = w.Write(batch)
 			batch.Release()

@@ -115,10 +115,10 @@ func (s *session) table(ctx context.Context, ref plugin.TableRef) (*deltatable.T
 	}
 	t, err = deltatable.Open(ctx, st, at, s.options)
 	switch {
-	case errors.Is(err, deltalog.ErrNotTable):
+	case errors.Is(err, deltalog.ErrNotTable), s.gone(ctx, ref, err):
 		return nil, nil
 	case err != nil:
-		return nil, s.failed(ref, "opening", err)
+		return nil, s.failed(ctx, ref, "opening", err)
 	}
 	s.keep(at, t)
 	return t, nil
@@ -152,11 +152,11 @@ func (s *session) snapshot(ctx context.Context, ref plugin.TableRef, version int
 		snap, err = t.SnapshotAt(ctx, version)
 	}
 	switch {
-	case errors.Is(err, deltalog.ErrNotTable):
+	case errors.Is(err, deltalog.ErrNotTable), s.gone(ctx, ref, err):
 		s.forget(ref)
 		return nil, nil
 	case err != nil:
-		return nil, s.failed(ref, "reading", err)
+		return nil, s.failed(ctx, ref, "reading", err)
 	}
 	return snap, nil
 }
@@ -165,10 +165,32 @@ func (s *session) snapshot(ctx context.Context, ref plugin.TableRef, version int
 func (s *session) existing(ctx context.Context, ref plugin.TableRef, version int64) (*deltatable.Snapshot, error) {
 	snap, err := s.snapshot(ctx, ref, version)
 	if err == nil && snap == nil {
-		err = diag.Errorf(diag.KindStale, "delta.no_table", "apply creates it; if it was there before, it was moved or removed.",
-			"There is no table %s in %s", ref.Name, s.settings.root).Err()
+		err = s.absent(ref)
 	}
 	return snap, err
+}
+
+func (s *session) absent(ref plugin.TableRef) error {
+	return diag.Errorf(diag.KindStale, "delta.no_table", "apply creates it; if it was there before, it was moved or removed.",
+		"There is no table %s in %s", ref.Name, s.settings.root).Err()
+}
+
+// gone reports whether err is of a table that was removed while it was in use:
+// a file of it is not there, and neither is its log.
+func (s *session) gone(ctx context.Context, ref plugin.TableRef, err error) bool {
+	if !errors.Is(err, store.ErrNotExist) {
+		return false
+	}
+	at, err := place(ref)
+	if err != nil {
+		return false
+	}
+	st, err := s.lake(ctx)
+	if err != nil {
+		return false
+	}
+	_, err = deltatable.Open(ctx, st, at, s.options)
+	return errors.Is(err, deltalog.ErrNotTable)
 }
 
 // GetTables looks at the newest version of each table.
@@ -243,7 +265,7 @@ func (s *session) History(ctx context.Context, req plugin.HistoryRequest) ([]plu
 	var out []plugin.Commit
 	for c, err := range t.Log().History(ctx, req.After) {
 		if err != nil {
-			return nil, s.failed(req.Table, "reading the history of", err)
+			return nil, s.failed(ctx, req.Table, "reading the history of", err)
 		}
 		commit := plugin.Commit{Version: c.Version, Micros: c.Timestamp.UnixMicro(), UserMetadata: c.UserMetadata(),
 			Operation: c.Info.Operation, DataChange: c.DataChange, RowsAdded: -1}

@@ -64,7 +64,7 @@ func (s *session) BeginWrite(ctx context.Context, req plugin.BeginWriteRequest) 
 	}
 	inner, err := t.Begin(ctx, spec)
 	if err != nil {
-		return plugin.BeginWriteResponse{}, s.failed(req.Table, "writing", err)
+		return plugin.BeginWriteResponse{}, s.failed(ctx, req.Table, "writing", err)
 	}
 	w := &write{table: req.Table, schema: spec.Schema, inner: inner}
 	id := uuid.NewString()
@@ -99,16 +99,16 @@ func (s *session) WritePart(ctx context.Context, req plugin.WritePartRequest, fr
 	}
 	part, err := w.inner.Part(ctx)
 	if err != nil {
-		return plugin.Part{}, errors.Join(s.failed(w.table, "writing", err), frames.Close())
+		return plugin.Part{}, errors.Join(s.failed(ctx, w.table, "writing", err), frames.Close())
 	}
 	if err := w.fill(part, req.Constants, frames); err != nil {
 		// What the part wrote is waste that no commit names.
 		_ = part.Abort(context.WithoutCancel(ctx))
-		return plugin.Part{}, s.failed(w.table, "writing", err)
+		return plugin.Part{}, s.failed(ctx, w.table, "writing", err)
 	}
 	done, err := part.Close()
 	if err != nil {
-		return plugin.Part{}, s.failed(w.table, "writing", err)
+		return plugin.Part{}, s.failed(ctx, w.table, "writing", err)
 	}
 	return plugin.Part{Token: done.Token, Rows: done.Rows, Bytes: done.Bytes}, nil
 }
@@ -162,7 +162,7 @@ func (s *session) Commit(ctx context.Context, req plugin.CommitRequest) (plugin.
 		w.mu.Lock()
 		w.unknown = w.unknown || errors.Is(err, deltalog.ErrCommitUnknown)
 		w.mu.Unlock()
-		return plugin.CommitResult{}, s.failed(w.table, "committing to", err)
+		return plugin.CommitResult{}, s.failed(ctx, w.table, "committing to", err)
 	}
 	outcome, ok := outcomes[result.Outcome]
 	if !ok {
@@ -180,5 +180,5 @@ func (s *session) Abort(ctx context.Context, id string) error {
 	if w == nil {
 		return nil
 	}
-	return s.failed(w.table, "giving up a write to", w.abort(ctx))
+	return s.failed(ctx, w.table, "giving up a write to", w.abort(ctx))
 }
