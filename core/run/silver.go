@@ -47,6 +47,11 @@ func (x *execution) silver(ctx context.Context, a addr.Address, r *StepResult) (
 		}
 	}()
 	result, err := session.RunSilver(held, planner.SilverRequest(v, s, info.info, bronze), host, x.progress(a))
+	if diag.KindOf(err) == diag.KindStale && held.Err() == nil {
+		// A table went, or was put in place by another, perhaps in the middle. A call
+		// that begins with what is there now says what it is, or works.
+		result, err = session.RunSilver(held, planner.SilverRequest(v, s, info.info, bronze), host, x.progress(a))
+	}
 	if unknownInstance(err) {
 		// A name that came, or went, while this run was on its way.
 		if more, lerr := x.learned(held, s); lerr != nil {
