@@ -36,6 +36,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	fs.IntVar(&p.load.Rate, "rate", 0, "transactions a second of the workload")
 	fs.Uint64Var(&p.load.Seed, "seed", 1, "seed of the workload")
 	mode := fs.String("tls", "off", "encryption: off, login, on or strict")
+	fs.StringVar(&p.certificate, "certificate", "", "`file` to write the certificate to, as PEM; clients that ask for strict encryption need it")
 	version := fs.String("version", "2022", "product version: 2016, 2017, 2019, 2022 or azure")
 	fs.StringVar(&p.options.Zone, "zone", "UTC", "Windows `name` of the server's time zone")
 	trace := fs.Bool("trace", false, "print every request to standard error")
@@ -48,6 +49,10 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	p.options.TLS, p.options.Version = TLSMode(*mode), Version(*version)
 	if fs.NArg() > 0 || p.stepwise && p.history == "" || p.workload != "" && p.workload != "orders" {
 		fmt.Fprintln(stderr, "mssqlsim: no arguments besides the flags; -stepwise needs -history; the only workload is orders")
+		return 2
+	}
+	if p.certificate != "" && p.options.TLS == TLSOff {
+		fmt.Fprintln(stderr, "mssqlsim: -certificate needs -tls: a server that does not encrypt has none")
 		return 2
 	}
 	if *trace {
@@ -74,8 +79,10 @@ type program struct {
 	stepwise bool
 	workload string
 	load     workload.Options
-	stdin    io.Reader
-	stdout   io.Writer
+
+	certificate string // file to write it to
+	stdin       io.Reader
+	stdout      io.Writer
 }
 
 func (p *program) run(ctx context.Context) (err error) {
@@ -86,6 +93,11 @@ func (p *program) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer server.Close()
+	if p.certificate != "" {
+		if err := os.WriteFile(p.certificate, server.Certificate(), 0o644); err != nil {
+			return fmt.Errorf("writing the certificate: %w", err)
+		}
+	}
 	db := server.Database(p.database)
 	if p.sql != "" {
 		if err := runFile(ctx, db, p.sql); err != nil {

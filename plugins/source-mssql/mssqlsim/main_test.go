@@ -62,6 +62,19 @@ func TestMainWorkloadAndScript(t *testing.T) {
 	}
 }
 
+func TestMainCertificateIsWhatStrictClientsNeed(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "server.pem")
+	next, end := startProgram(t, nil, "-password", "pw1", "-tls", "strict", "-certificate", file)
+	url := dsn(t, next())
+	url = strings.Replace(url, "encrypt=true", "encrypt=strict", 1)
+	conn := open(t, strings.Replace(url, "TrustServerCertificate=true", "certificate="+file, 1))
+	equal(t, query(t, conn, "SELECT DB_NAME()"), []string{"shop"})
+	if c := end(); c != 0 {
+		t.Errorf("exit code %d", c)
+	}
+}
+
 func TestMainStepwise(t *testing.T) {
 	t.Parallel()
 	in, input := io.Pipe()
@@ -99,6 +112,8 @@ func TestMainArguments(t *testing.T) {
 		{[]string{"extra"}, 2, "no arguments besides the flags"},
 		{[]string{"-stepwise"}, 2, "-stepwise needs -history"},
 		{[]string{"-workload", "lines"}, 2, "the only workload is orders"},
+		{[]string{"-certificate", "server.pem"}, 2, "-certificate needs -tls"},
+		{[]string{"-tls", "on", "-certificate", filepath.Join("nowhere", "server.pem")}, 1, "writing the certificate"},
 		{[]string{"-version", "2005"}, 1, "2005"},
 		{[]string{"-tls", "maybe"}, 1, "maybe"},
 		{[]string{"-history", "nowhere.ndjson"}, 1, "nowhere.ndjson"},
