@@ -271,7 +271,7 @@ func TestNotEnabled(t *testing.T) {
 	must(t, db.Exec(t.Context(), "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY)"))
 	_, err = tryQuery(conn, "EXEC sys.sp_cdc_enable_table @source_schema = N'dbo', @source_name = N't', @role_name = NULL")
 	wantError(t, err, 22901, "is not enabled")
-	if _, err := conn.Exec("EXEC sys.sp_cdc_enable_db; EXEC sys.sp_cdc_enable_table N'dbo', N't', NULL"); err != nil {
+	if _, err := conn.Exec("EXEC sys.sp_cdc_enable_db; EXEC sys.sp_cdc_enable_table N'dbo', N't', @role_name = NULL"); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, query(t, conn, "SELECT name, is_tracked_by_cdc FROM sys.tables WHERE is_ms_shipped = 0"), []string{"t|true"})

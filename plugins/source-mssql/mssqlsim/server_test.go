@@ -176,7 +176,7 @@ func TestChangesOfTransaction(t *testing.T) {
 		s + "|" + seq(second, 2) + "|3|2" + at + "1|Zürich 🙂|12.5000",
 		s + "|" + seq(second, 2) + "|4|2" + at + "1|new|12.5000",
 		s + "|" + seq(second, 4) + "|1|4" + at + "2|NULL|NULL",
-		s + "|" + seq(second, 5) + "|2|5" + at + "3|NULL|NULL",
+		s + "|" + seq(second, 4) + "|2|5" + at + "3|NULL|NULL",
 		s + "|" + seq(second, 6) + "|1|6" + at + "1|new|12.5000",
 	})
 	equal(t, query(t, conn, "SELECT * FROM dbo.orders"), []string{"3|NULL|NULL"})

@@ -13,7 +13,7 @@ type Entry struct {
 	LSN   LSN
 	Begin int64 // ticks of the server's local clock, on the ticks of datetime
 	End   int64
-	Tran  string // tran_id: one zero byte for idle entries
+	Tran  string // tran_id: idleTran for idle entries
 	value sqltype.Value
 }
 
@@ -24,7 +24,7 @@ type record struct {
 	ops   []op
 	pairs bool
 	at    time.Time
-	apply func() // DDL: what capture does when it comes to it
+	apply func() error // DDL: what capture does when it comes to it
 }
 
 // lsnStep is the distance of commits that do not need more room for their changes.
@@ -92,6 +92,10 @@ func (db *Database) log(tx *Tx) (LSN, error) {
 	}
 	db.queue = append(db.queue, &record{lsn: lsn, entry: e, ops: ops, pairs: tx.pairs, at: now})
 	db.advance()
+	if db.srv.polls && db.capture != nil && db.capture.active != nil && db.capture.active.polling == 0 {
+		db.capture.next = now
+		db.srv.poke()
+	}
 	return lsn, nil
 }
 
@@ -115,11 +119,14 @@ func (db *Database) IdleAt(lsn LSN, at time.Time) error {
 }
 
 func (db *Database) idle(lsn LSN, now time.Time) LSN {
-	end := sqltype.DateTimeTicks(db.srv.local(now))
-	e := &Entry{LSN: lsn, Begin: end, End: end, Tran: "\x00", value: lsn.Value()}
-	db.queue = append(db.queue, &record{lsn: lsn, entry: e, at: now})
+	db.queue = append(db.queue, db.idleRecord(lsn, now))
 	db.advance()
 	return lsn
+}
+
+func (db *Database) idleRecord(lsn LSN, now time.Time) *record {
+	end := sqltype.DateTimeTicks(db.srv.local(now))
+	return &record{lsn: lsn, entry: &Entry{LSN: lsn, Begin: end, End: end, Tran: idleTran, value: lsn.Value()}, at: now}
 }
 
 // Freeze stops the capture process: commits wait in the log.
@@ -144,50 +151,6 @@ func (db *Database) SetLag(d time.Duration) {
 	defer db.mu.Unlock()
 	db.lag = d
 	db.advance()
-}
-
-// due tells whether capture has something to do. The lock is held for reading at least.
-func (db *Database) due() bool {
-	return len(db.queue) > 0 && !db.frozen && !db.srv.clock.Now().Before(db.queue[0].at.Add(db.lag))
-}
-
-// catchUp lets capture do what its lag has allowed by now.
-func (db *Database) catchUp() {
-	db.mu.RLock()
-	due := db.due()
-	db.mu.RUnlock()
-	if due {
-		db.mu.Lock()
-		defer db.mu.Unlock()
-		db.advance()
-	}
-}
-
-// advance captures records of the log in commit order: change rows and mapping of a commit appear at once. The lock is
-// held.
-func (db *Database) advance() {
-	for db.due() {
-		r := db.queue[0]
-		db.queue = db.queue[1:]
-		if r.apply != nil {
-			r.apply()
-			continue
-		}
-		if !db.enabled.Load() {
-			continue
-		}
-		for _, o := range r.ops {
-			for ordinal, in := range o.table.inst {
-				if !r.lsn.Less(in.created) {
-					in.capture(r, o, ordinal)
-				}
-			}
-		}
-		db.mapping = append(db.mapping, r.entry)
-	}
-	if len(db.queue) == 0 {
-		db.queue = nil
-	}
 }
 
 // maxLSN is sys.fn_cdc_get_max_lsn; ok is false when capture has never written.

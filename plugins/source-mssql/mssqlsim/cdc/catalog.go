@@ -101,6 +101,9 @@ type view func(s *Session, db *Database) *tsql.Rows
 
 func (s *Session) systemView(db *Database, schema, name string) (tsql.Relation, error) {
 	if schema == "sys" {
+		if v := captureViews[name]; v != nil {
+			return s.captureView(db, v)
+		}
 		if v := sysViews[name]; v != nil {
 			return v(s, db), nil
 		}
@@ -317,7 +320,7 @@ var cdcViews = map[string]view{
 		for _, o := range s.objects(db) {
 			if o.in != nil {
 				r.Data = append(r.Data, sqltype.Row{num(int64(o.id)), num(0), num(int64(o.table.ID)), text(o.in.Name), o.in.start.Value(), null, flag(o.in.net), null, orNull(o.in.Role),
-					orNull(o.table.KeyName), null, sqltype.FromTicks(o.in.at), flag(false)})
+					orNull(o.in.index), orNull(o.in.filegroup), sqltype.FromTicks(o.in.at), flag(true)})
 			}
 		}
 		return r
@@ -340,7 +343,7 @@ var cdcViews = map[string]view{
 			if o.in == nil {
 				continue
 			}
-			for i, id := range o.table.key {
+			for i, id := range o.in.key {
 				r.Data = append(r.Data, sqltype.Row{num(int64(o.id)), text(o.table.byID(id).Name), num(int64(i + 1)), num(int64(id))})
 			}
 		}

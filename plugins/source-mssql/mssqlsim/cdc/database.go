@@ -41,6 +41,14 @@ type Database struct {
 	mapping []*Entry
 	frozen  bool
 	lag     time.Duration
+
+	capture, cleanup *job  // nil when there is none
+	jobsMade         bool  // the first captured table has made them
+	stopped          bool  // the capture job does not run, so that commits wait in the log
+	scanner          int16 // session that runs sys.sp_cdc_scan, or 0
+	scans            scanHistory
+	lastEntry        time.Time // when capture last wrote to the mapping, or began
+	retry            time.Time // not before which capture tries again after a failure
 }
 
 func newDatabase(s *Server, name string, id int16) *Database {

@@ -19,10 +19,14 @@ type Instance struct {
 	at       int64  // create_date
 	captured []*captured
 	net      bool
-	whole    sqltype.Value // update mask with all bits
-	lob      bool
-	rows     []change
-	ddl      []ddlEntry
+	// index and key are what told rows apart when the instance was made (Microsoft: cdc.change_tables (Transact-SQL)).
+	index     string
+	key       []int // column ids
+	filegroup string
+	whole     sqltype.Value // update mask with all bits
+	lob       bool
+	rows      []change
+	ddl       []ddlEntry
 }
 
 // captured is a column of a change table.
@@ -48,6 +52,22 @@ type ddlEntry struct {
 	command  string
 	time     int64
 	required bool
+}
+
+// done tells whether the DDL at an LSN is in the instance's history.
+func (in *Instance) done(lsn LSN) bool {
+	n := len(in.ddl)
+	return n > 0 && !in.ddl[n-1].lsn.Less(lsn)
+}
+
+// alive tells whether the instance is still one of its table's.
+func (in *Instance) alive() bool {
+	for _, x := range in.table.inst {
+		if x == in {
+			return true
+		}
+	}
+	return false
 }
 
 // after gives the number of change rows at or below an LSN.
@@ -85,9 +105,12 @@ func (in *Instance) capture(r *record, o op, ordinal int) {
 		if !changed {
 			return // no captured column changed
 		}
-		if in.table.rows.cmp(o.old, o.new) != 0 && !r.pairs { // a moved key is a delete and an insert
+		// A moved key is a deferred update: a delete and an insert with one __$seqval, which the command ids order
+		// (Microsoft: KB238254 on deferred updates, KB3030352 on their order; the operations were verified on SQL Server
+		// 2022).
+		if in.table.rows.cmp(o.old, o.new) != 0 && !r.pairs {
 			add(opDelete, o.old, o.n, seq(o.n), in.whole, nil)
-			add(opInsert, o.new, o.n+1, seq(o.n+1), in.whole, nil)
+			add(opInsert, o.new, o.n+1, seq(o.n), in.whole, nil)
 			return
 		}
 		s := seq(o.n)

@@ -13,7 +13,7 @@ type args map[string]sqltype.Value
 
 func (a args) str(name string) string { return a[name].Str() }
 
-func (a args) bit(name string) bool { v, ok := a[name]; return ok && v.Bool() }
+func (a args) bit(name string) bool { v, ok := a[name]; return ok && !v.IsNull() && v.Bool() }
 
 // Procedure finds a system procedure; they are found in every schema, as names that begin with sp_ are.
 func (s *Session) Procedure(n tsql.Name) (*tsql.Procedure, error) {
@@ -23,6 +23,9 @@ func (s *Session) Procedure(n tsql.Name) (*tsql.Procedure, error) {
 	}
 	if n.Schema != "" && !sqltype.EqualName(n.Schema, "sys") && !sqltype.EqualName(n.Schema, "dbo") {
 		return nil, nil
+	}
+	if p := s.captureProcedure(db, n); p != nil {
+		return p, nil
 	}
 	def, ok := procedures[lower(n.Object)]
 	if !ok {
@@ -51,25 +54,7 @@ var procedures = map[string]procedure{
 	"sp_cdc_help_change_data_capture": {[]tsql.Param{may("@source_schema", sysname), may("@source_name", sysname)}, helpCapture},
 	"sp_cdc_get_captured_columns":     {[]tsql.Param{need("@capture_instance", sysname)}, capturedColumns},
 	"sp_cdc_get_ddl_history":          {[]tsql.Param{need("@capture_instance", sysname)}, ddlHistory},
-	"sp_cdc_help_jobs":                {nil, helpJobs},
 	"sp_spaceused":                    {[]tsql.Param{may("@objname", sqltype.Str(sqltype.NVarChar, 776)), may("@updateusage", sqltype.Str(sqltype.VarChar, 5))}, spaceUsed},
-	"sp_cdc_enable_db":                {nil, func(s *Session, db *Database, _ args) (*tsql.Rows, error) { return nil, s.owner(db, 22902, db.Enable) }},
-	"sp_cdc_disable_db": {nil, func(s *Session, db *Database, _ args) (*tsql.Rows, error) {
-		return nil, s.owner(db, 22902, func() error { db.Disable(); return nil })
-	}},
-	"sp_cdc_enable_table": {[]tsql.Param{need("@source_schema", sysname), need("@source_name", sysname), need("@role_name", sysname), may("@capture_instance", sysname),
-		may("@supports_net_changes", bit), may("@index_name", sysname), may("@captured_column_list", longText), may("@filegroup_name", sysname), may("@allow_partition_switch", bit)}, enableTable},
-	"sp_cdc_disable_table": {[]tsql.Param{need("@source_schema", sysname), need("@source_name", sysname), need("@capture_instance", sysname)}, disableTable},
-	"sp_cdc_cleanup_change_table": {[]tsql.Param{need("@capture_instance", sysname), need("@low_water_mark", binLSN), may("@threshold", sqltype.Of(sqltype.BigInt)), may("@fcleanupfailed", bit)},
-		func(s *Session, db *Database, a args) (*tsql.Rows, error) {
-			return nil, s.owner(db, 22904, func() error {
-				l, ok := lsnOf(a["@low_water_mark"])
-				if !ok {
-					return nil
-				}
-				return db.Cleanup(a.str("@capture_instance"), l)
-			})
-		}},
 }
 
 // owner runs fn for members of db_owner and sysadmin.
@@ -118,14 +103,12 @@ func helpCapture(s *Session, db *Database, a args) (*tsql.Rows, error) {
 	out := &tsql.Rows{Cols: []tsql.Column{col("source_schema", sysname), col("source_table", sysname), col("capture_instance", sysname), col("object_id", integer), col("source_object_id", integer),
 		ncol("start_lsn", binLSN), ncol("end_lsn", binLSN), ncol("supports_net_changes", bit), ncol("has_drop_pending", bit), ncol("role_name", sysname), ncol("index_name", sysname),
 		ncol("filegroup_name", sysname), ncol("create_date", sqltype.Of(sqltype.DateTime)), ncol("index_column_list", longText), ncol("captured_column_list", longText)}}
-	schema, name := a["@source_schema"], a["@source_name"]
-	if !schema.IsNull() || !name.IsNull() {
-		if db.table(schema.Str(), name.Str()) == nil {
-			return nil, sqltype.Errorf(22931, "Source table '%s.%s' does not exist in the current database. Ensure that the correct database context is set. Specify a valid schema and table name for the database.", schema.Str(), name.Str())
-		}
+	only, err := helpedTable(db, a.str("@source_schema"), a.str("@source_name"))
+	if err != nil {
+		return nil, err
 	}
 	for _, t := range db.tables {
-		if !name.IsNull() && (!sqltype.EqualName(t.Name, name.Str()) || !sqltype.EqualName(t.Schema, schema.Str())) {
+		if only != nil && t != only {
 			continue
 		}
 		for _, in := range t.inst {
@@ -133,22 +116,43 @@ func helpCapture(s *Session, db *Database, a args) (*tsql.Rows, error) {
 				continue
 			}
 			var keys, cols []string
-			for _, id := range t.key {
+			for _, id := range in.key {
 				keys = append(keys, t.byID(id).Name)
 			}
 			for _, c := range in.captured {
 				cols = append(cols, c.name)
 			}
 			out.Data = append(out.Data, sqltype.Row{text(t.Schema), text(t.Name), text(in.Name), num(int64(in.ID)), num(int64(t.ID)), in.start.Value(), null,
-				flag(in.net), null, orNull(in.Role), orNull(t.KeyName), null, sqltype.FromTicks(in.at), orNull(bracketed(keys)), text(bracketed(cols))})
+				flag(in.net), null, orNull(in.Role), orNull(in.index), orNull(in.filegroup), sqltype.FromTicks(in.at), orNull(bracketed(keys)), text(bracketed(cols))})
 		}
 	}
 	return out, nil
 }
 
+// helpedTable finds the table whose instances are asked for, nil for all tables'. NULL and empty names are none.
+func helpedTable(db *Database, schema, name string) (*Table, error) {
+	if schema == "" && name == "" {
+		return nil, nil
+	}
+	if schema == "" || name == "" {
+		return nil, sqltype.Errorf(22972, "When calling stored procedure [sys].sp_cdc_help_change_data capture, if either @source_schema or @source_name is non-null and non-empty, the other parameter must also be non-null and non-empty.")
+	}
+	t := db.table(schema, name)
+	switch {
+	case t == nil:
+		return nil, noTable(schema, name)
+	case len(t.inst) == 0:
+		return nil, notCaptured(schema, name)
+	}
+	return t, nil
+}
+
 func visibleInstance(s *Session, db *Database, name string) (*Instance, error) {
 	if !db.enabled.Load() {
 		return nil, db.notEnabled()
+	}
+	if name == "" {
+		return nil, noParameter("@capture_instance")
 	}
 	in, ok := db.instance(name)
 	if !ok || !s.login.mayInstance(in) {
@@ -223,20 +227,6 @@ func ddlHistory(s *Session, db *Database, a args) (*tsql.Rows, error) {
 	return out, nil
 }
 
-func helpJobs(s *Session, db *Database, _ args) (*tsql.Rows, error) {
-	big := sqltype.Of(sqltype.BigInt)
-	if !s.login.Admin {
-		return nil, sqltype.Errorf(22904, "Caller is not authorized to initiate the requested action. DBO privileges are required.")
-	}
-	out := &tsql.Rows{Cols: []tsql.Column{col("job_id", sqltype.Of(sqltype.UniqueIdentifier)), col("job_type", sqltype.Str(sqltype.NVarChar, 20)), ncol("job_name", sysname), ncol("maxtrans", integer),
-		ncol("maxscans", integer), ncol("continuous", bit), ncol("pollinginterval", big), ncol("retention", big), ncol("threshold", big)}}
-	capture, cleanup := [16]byte{1}, [16]byte{2}
-	out.Data = append(out.Data,
-		sqltype.Row{sqltype.FromGUID(capture), text("capture"), text("cdc." + db.Name + "_capture"), num(500), num(10), flag(true), num(5), num(0), num(0)},
-		sqltype.Row{sqltype.FromGUID(cleanup), text("cleanup"), text("cdc." + db.Name + "_cleanup"), num(0), num(0), flag(false), num(0), num(4320), num(5000)})
-	return out, nil
-}
-
 // spaceUsed is Microsoft: sp_spaceused (Transact-SQL) of a table.
 func spaceUsed(s *Session, db *Database, a args) (*tsql.Rows, error) {
 	db.mu.RLock()
@@ -299,47 +289,4 @@ func nameParts(s string) (parts []string) {
 		parts = []string{""}
 	}
 	return parts
-}
-
-func enableTable(s *Session, db *Database, a args) (*tsql.Rows, error) {
-	c := Capture{Name: a.str("@capture_instance"), Role: a.str("@role_name"), Net: a.bit("@supports_net_changes")}
-	if _, ok := a["@supports_net_changes"]; !ok { // on by default for a table with a key
-		db.mu.RLock()
-		t := db.table(a.str("@source_schema"), a.str("@source_name"))
-		c.Net = t != nil && t.key != nil
-		db.mu.RUnlock()
-	}
-	for _, name := range strings.Split(a.str("@captured_column_list"), ",") {
-		if name = strings.TrimSpace(name); name != "" {
-			c.Columns = append(c.Columns, nameParts(name)[0])
-		}
-	}
-	return nil, s.owner(db, 22904, func() error { return db.EnableTable(a.str("@source_schema")+"."+a.str("@source_name"), c) })
-}
-
-func disableTable(s *Session, db *Database, a args) (*tsql.Rows, error) {
-	return nil, s.owner(db, 22904, func() error {
-		name := a.str("@capture_instance")
-		if !sqltype.EqualName(name, "all") {
-			return db.DisableTable(name)
-		}
-		db.mu.RLock()
-		t := db.table(a.str("@source_schema"), a.str("@source_name"))
-		var names []string
-		if t != nil {
-			for _, in := range t.inst {
-				names = append(names, in.Name)
-			}
-		}
-		db.mu.RUnlock()
-		if len(names) == 0 {
-			return noInstance()
-		}
-		for _, n := range names {
-			if err := db.DisableTable(n); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }

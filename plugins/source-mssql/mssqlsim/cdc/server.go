@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
@@ -30,6 +31,9 @@ type Config struct {
 	// Zone is the Windows name of the time zone the server's clock shows; empty is UTC.
 	Zone  string
 	Clock Clock // nil is the machine's
+	// Polls makes capture jobs scan the log at their polling interval, when RunJobs or ServeJobs is called; otherwise a
+	// capture job that runs continuously scans right behind each commit.
+	Polls bool
 }
 
 // Server is an instance: databases and logins.
@@ -39,6 +43,10 @@ type Server struct {
 	Zone     string
 	clock    Clock
 	location *time.Location
+	polls    bool
+	wake     chan struct{} // a job may be due
+	agent    atomic.Int32  // AgentState
+	jobTable atomic.Bool   // msdb.dbo.cdc_jobs was made, with the first job
 
 	mu     sync.RWMutex
 	dbs    map[string]*Database
@@ -46,9 +54,10 @@ type Server struct {
 	logins map[string]*Login
 }
 
-// NewServer gives a server with the database master.
+// NewServer gives a server with the databases master and msdb.
 func NewServer(c Config) (*Server, error) {
-	s := &Server{Name: c.Name, Version: c.Version, Zone: c.Zone, clock: c.Clock, dbs: map[string]*Database{}, logins: map[string]*Login{}}
+	s := &Server{Name: c.Name, Version: c.Version, Zone: c.Zone, clock: c.Clock, polls: c.Polls, wake: make(chan struct{}, 1), dbs: map[string]*Database{}, logins: map[string]*Login{}}
+	s.agent.Store(int32(AgentRunning))
 	if s.Name == "" {
 		s.Name = "MSSQLSIM"
 	}
@@ -71,6 +80,7 @@ func NewServer(c Config) (*Server, error) {
 		s.clock = SystemClock{}
 	}
 	s.Database("master")
+	s.Database(msdb)
 	return s, nil
 }
 
@@ -96,8 +106,8 @@ func (s *Server) Database(name string) *Database {
 
 // add makes a database of a name that is free, with s.mu held.
 func (s *Server) add(name string) *Database {
-	id := int16(1)
-	if name != "master" {
+	id, system := map[string]int16{"master": 1, msdb: 4}[name]
+	if !system {
 		id = max(s.nextID, 5)
 		s.nextID = id + 1
 	}

@@ -286,6 +286,9 @@ func (s *Session) Relation(n tsql.Name) (tsql.Relation, error) {
 	if err != nil {
 		return nil, err
 	}
+	if db.Name == msdb && sqltype.EqualName(n.Object, "cdc_jobs") {
+		return s.cdcJobs()
+	}
 	db.mu.RLock()
 	defer db.mu.RUnlock()
 	switch lower(n.Schema) {
