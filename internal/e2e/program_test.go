@@ -162,6 +162,31 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// until waits for what another program writes in the background, such as the
+// record of a run: until PATTERN pipectl ARGS runs the program again until its
+// standard output matches, ! until until it does not. The exit code is not
+// compared.
+func until(binary string) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if len(args) < 3 || args[1] != "pipectl" {
+			ts.Fatalf("usage: until PATTERN pipectl ARGS")
+		}
+		re, err := regexp.Compile("(?m)" + args[0])
+		ts.Check(err)
+		for deadline := time.Now().Add(patience); ; {
+			exitCode(ts, ts.Exec(binary, args[2:]...))
+			stdout := ts.ReadFile("stdout")
+			if re.MatchString(stdout) != neg {
+				publish(ts, stdout, ts.ReadFile("stderr"))
+				return
+			}
+			if time.Now().After(deadline) {
+				ts.Fatalf("pipectl %s always writes:\n%s", strings.Join(args[2:], " "), stdout)
+			}
+		}
+	}
+}
+
 func ended(p *program) bool {
 	select {
 	case <-p.done:

@@ -24,6 +24,7 @@ import (
 //	pipectl ARGS                 runs the program, which must exit 0
 //	exit CODE pipectl ARGS       runs the program, which must exit with the code
 //	start NAME pipectl ARGS      runs it in the background; await, signal, kill-plugin and end take the name
+//	until PATTERN pipectl ARGS   runs it again until standard output matches; ! until, until it does not
 //	compare TABLE SOURCE         the rows of a lake table are those of the source table
 //	damage TABLE KEY COLUMN TEXT changes one value of one row behind the program's back
 //	feature TABLE NAME           makes the table demand a writer feature that nobody knows
@@ -49,12 +50,14 @@ func TestScripts(t *testing.T) {
 			"exit":        runProgram(program, false),
 			"start":       startProgram(program),
 			"await":       await,
+			"until":       until(program),
 			"signal":      signalProgram,
 			"kill-plugin": killPlugin,
 			"end":         end,
 			"compare":     compare,
 			"damage":      damage,
 			"empty":       empty,
+			"copy":        copyFolder,
 			"feature":     feature,
 			"protocol":    protocol,
 			"full-disk":   fullDiskPlugin,
