@@ -57,7 +57,6 @@ func TestScripts(t *testing.T) {
 			"compare":     compare,
 			"damage":      damage,
 			"empty":       empty,
-			"copy":        copyFolder,
 			"feature":     feature,
 			"protocol":    protocol,
 			"full-disk":   fullDiskPlugin,
