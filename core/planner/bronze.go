@@ -46,8 +46,9 @@ func (p *planning) checkLog(lake *Lake, s *model.Stream) error {
 
 // checkReach finds out what the stream's run would: whether bronze has lost rows,
 // or the checkpoint batches. A run may be at work: bronze may have had a batch
-// between the look at it and the one at the facts. So that rows are lost is told
-// only when bronze stands where it stood.
+// between the look at it and the one at the facts, and facts one before the look
+// at the checkpoint. So that rows are lost is told only when both stand where they
+// stood.
 func (p *planning) checkReach(ctx context.Context, lake *Lake, s *model.Stream, log state.Log) error {
 	sinkID := ledger.SinkID(s.AppID, p.generations[s.Addr])
 	bronze, facts := p.tables[s.To][s.Target], p.tables[s.To][lake.Ledger.Facts().Name]
@@ -70,7 +71,7 @@ func (p *planning) checkReach(ctx context.Context, lake *Lake, s *model.Stream, 
 		}
 	}
 	reach := stream.Reach{
-		SinkID: sinkID, State: lake.State.Place(), Newest: log.Newest, Bronze: s.Target,
+		SinkID: sinkID, State: lake.State.Place(), Newest: log.Newest, Committed: log.Committed, Bronze: s.Target,
 		BronzeTxn: stream.Txn(bronze, sinkID), FactsTxn: stream.Txn(facts, ledger.FactsApp(sinkID)),
 	}
 	lost := reach.Check(ctx, lake.Ledger)
@@ -80,7 +81,7 @@ func (p *planning) checkReach(ctx context.Context, lake *Lake, s *model.Stream, 
 	if err := look(); err != nil {
 		return err
 	}
-	if stream.Txn(bronze, sinkID) > reach.BronzeTxn {
+	if stream.Txn(bronze, sinkID) > reach.BronzeTxn || stream.Txn(facts, ledger.FactsApp(sinkID)) > reach.FactsTxn {
 		return nil
 	}
 	return lost

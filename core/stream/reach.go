@@ -17,6 +17,9 @@ type Reach struct {
 	// Newest is the number of the newest offset of the checkpoint, -1 for none. It
 	// is to be read after the tables: what they record has an offset by then.
 	Newest int64
+	// Committed is the number of the newest batch that the checkpoint has as carried
+	// out, -1 for none. It is to be read before the tables: they record it by then.
+	Committed int64
 	// Bronze is the name of the table.
 	Bronze string
 	// BronzeTxn and FactsTxn are the newest batches that the tables record, -1 for
@@ -40,7 +43,9 @@ func CheckpointLost(table string, txn int64, appID, place string) error {
 // Check compares the checkpoint with what the tables record. A table that is
 // ahead means that the checkpoint was lost or put back: its next batches would
 // carry numbers that the table knows already, and their rows would be left out
-// without a word. A table that is behind has lost rows.
+// without a word. A table that is behind has lost rows: bronze is behind the
+// facts, or both are behind the checkpoint, as when a whole lake was put back
+// beneath it.
 func (r Reach) Check(ctx context.Context, l *ledger.Ledger) error {
 	for _, t := range []struct {
 		name string
@@ -54,6 +59,12 @@ func (r Reach) Check(ctx context.Context, l *ledger.Ledger) error {
 		}
 		return diag.Errorf(diag.KindConfiguration, "stream.checkpoint_rewound", newID,
 			"Table %s holds batches up to %d of %q, and the checkpoint in %s has come to %d only", t.name, t.txn, r.SinkID, r.State, r.Newest).Err()
+	}
+	// Facts without any batch of the stream were made anew, as apply does.
+	if r.FactsTxn >= 0 && r.FactsTxn < r.Committed {
+		return diag.Errorf(diag.KindStale, CodeRowsLost,
+			"Was the lake put back to an older state, and the checkpoint not? Put back either so that both are of one moment: with an older checkpoint the batches are read from the source again. "+plugin.LoadAnew,
+			"Table %s records batches up to %d of %q, and by the checkpoint in %s batch %d was carried out", l.Facts().Name, r.FactsTxn, r.SinkID, r.State, r.Committed).Err()
 	}
 	if r.BronzeTxn >= r.FactsTxn {
 		return nil

@@ -99,6 +99,40 @@ func TestABronzeThatLostRowsIsAnError(t *testing.T) {
 	}
 }
 
+// Bronze and facts that were put back together agree with each other; the
+// checkpoint, which stayed, tells of batches that neither has.
+func TestALakeThatWasPutBackBeneathItsCheckpointIsAnError(t *testing.T) {
+	t.Parallel()
+	w := started(t)
+	older, now := w.lake.Clone(), w.lake
+	w.insert(5, 3)
+	w.mustRun(t)
+	from, to := now.Open(), older.Open()
+	objects, err := from.ListObjects(t.Context(), "", "")
+	if err != nil || len(objects) == 0 {
+		t.Fatal(objects, err)
+	}
+	for _, key := range objects {
+		obj, _, err := from.GetObject(t.Context(), key)
+		if err == nil {
+			err = to.PutObject(t.Context(), obj, false)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.lake = older
+	w.insert(6, 4)
+	w.mustFail(t, diag.KindStale, "stream.rows_lost")
+	if got := len(w.lake.Rows(bronze)); got != 2 {
+		t.Errorf("%d rows", got)
+	}
+	w.lake = now
+	if got := w.mustRun(t); got.Rows != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestABronzeWithoutRowsYetHasLostNone(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

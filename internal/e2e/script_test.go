@@ -57,6 +57,7 @@ func TestScripts(t *testing.T) {
 			"compare":     compare,
 			"damage":      damage,
 			"empty":       empty,
+			"copy":        copyFolder,
 			"feature":     feature,
 			"protocol":    protocol,
 			"full-disk":   fullDiskPlugin,

@@ -58,6 +58,10 @@ func (w *workspace) bronzeStanding(ctx context.Context, lake *planner.Lake, s *m
 	}
 	sinkID := ledger.SinkID(s.AppID, generation.Number)
 	ref, factsApp := plugin.TableRef{Name: s.Target, Path: s.Path}, ledger.FactsApp(sinkID)
+	log, err := own.Checkpoint(generation.Number).Load(ctx)
+	if err != nil {
+		return out, err
+	}
 	facts, err := tableOf(ctx, lake, lake.Ledger.Facts(), factsApp)
 	if err != nil {
 		return out, err
@@ -65,17 +69,15 @@ func (w *workspace) bronzeStanding(ctx context.Context, lake *planner.Lake, s *m
 	if out.table, err = tableOf(ctx, lake, ref, sinkID); err != nil {
 		return out, err
 	}
-	log, err := own.Checkpoint(generation.Number).Load(ctx)
-	if err != nil {
-		return out, err
-	}
 	if !out.table.Exists && log.Newest >= 0 {
 		out.lost = stream.TableGone(s.Target, planner.CommittedEnd(log))
 		return out, nil
 	}
-	reach := stream.Reach{SinkID: sinkID, Bronze: s.Target, BronzeTxn: stream.Txn(out.table, sinkID), FactsTxn: stream.Txn(facts, factsApp)}
-	// A checkpoint that is behind the tables took no rows from them, so only the
-	// tables are compared.
+	reach := stream.Reach{
+		SinkID: sinkID, State: lake.State.Place(), Committed: log.Committed,
+		Bronze: s.Target, BronzeTxn: stream.Txn(out.table, sinkID), FactsTxn: stream.Txn(facts, factsApp),
+	}
+	// A checkpoint that is behind the tables took no rows from them.
 	reach.Newest = max(reach.BronzeTxn, reach.FactsTxn)
 	lost := reach.Check(ctx, lake.Ledger)
 	if !diag.HasCode(lost, stream.CodeRowsLost) {
@@ -121,7 +123,8 @@ func (w *workspace) lostTables(ctx context.Context, lake *planner.Lake, control 
 		sinkID := ledger.SinkID(s.AppID, generation.Number)
 		req.AppIDs = append(req.AppIDs, sinkID, ledger.FactsApp(sinkID))
 		all = append(all, looked{s.Addr, plugin.TableRef{Name: s.Target, Path: s.Path}, func(have plugin.TableState) bool {
-			return log.Newest >= 0 && !have.Exists || stream.Txn(have, sinkID) < stream.Txn(facts, ledger.FactsApp(sinkID))
+			recorded := stream.Txn(facts, ledger.FactsApp(sinkID))
+			return log.Newest >= 0 && !have.Exists || stream.Txn(have, sinkID) < recorded || recorded < log.Committed
 		}})
 	}
 	for i := range w.config.Silvers {
