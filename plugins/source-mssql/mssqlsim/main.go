@@ -39,6 +39,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	fs.StringVar(&p.certificate, "certificate", "", "`file` to write the certificate to, as PEM; clients that ask for strict encryption need it")
 	version := fs.String("version", "2022", "product version: 2016, 2017, 2019, 2022 or azure")
 	fs.StringVar(&p.options.Zone, "zone", "UTC", "Windows `name` of the server's time zone")
+	capture := fs.String("capture", "", "when capture jobs read the log: poll, at their polling interval, or commit, right behind each commit; the default is poll, and commit with -history")
 	trace := fs.Bool("trace", false, "print every request to standard error")
 	if err := fs.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -46,7 +47,14 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 		}
 		return 2
 	}
-	p.options.TLS, p.options.Version = TLSMode(*mode), Version(*version)
+	p.options.TLS, p.options.Version, p.options.Capture = TLSMode(*mode), Version(*version), CaptureMode(*capture)
+	switch {
+	case *capture == "" && p.history == "":
+		p.options.Capture = CapturePolls
+	case p.options.Capture == CapturePolls && p.history != "":
+		fmt.Fprintln(stderr, "mssqlsim: -capture poll does not go with -history, which says itself when what is captured")
+		return 2
+	}
 	if fs.NArg() > 0 || p.stepwise && p.history == "" || p.workload != "" && p.workload != "orders" {
 		fmt.Fprintln(stderr, "mssqlsim: no arguments besides the flags; -stepwise needs -history; the only workload is orders")
 		return 2

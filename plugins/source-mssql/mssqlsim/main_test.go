@@ -125,3 +125,24 @@ func TestMainArguments(t *testing.T) {
 		}
 	}
 }
+
+// The capture job of the program runs in the background.
+func TestMainCaptures(t *testing.T) {
+	t.Parallel()
+	next, end := startProgram(t, nil, "-password", "pw1")
+	conn := open(t, dsn(t, next()))
+	exec(t, conn, "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY); EXEC sys.sp_cdc_enable_db; EXEC sys.sp_cdc_enable_table N'dbo', N't', @role_name = NULL")
+	equal(t, query(t, conn, "SELECT pollinginterval FROM msdb.dbo.cdc_jobs WHERE job_type = N'capture'"), []string{"5"})
+	exec(t, conn, "EXEC sys.sp_cdc_stop_job; EXEC sys.sp_cdc_change_job @pollinginterval = 0; EXEC sys.sp_cdc_start_job; INSERT INTO dbo.t VALUES (1)")
+	for rows := ""; rows != "1"; rows = query(t, conn, "SELECT COUNT(*) FROM cdc.dbo_t_CT")[0] {
+	}
+	if c := end(); c != 0 {
+		t.Errorf("exit code %d", c)
+	}
+	if c := Main(t.Context(), []string{"-capture", "poll", "-history", "x"}, nil, io.Discard, io.Discard); c != 2 {
+		t.Errorf("exit code %d", c)
+	}
+	if c := Main(t.Context(), []string{"-capture", "never"}, nil, io.Discard, io.Discard); c != 1 {
+		t.Errorf("exit code %d", c)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/cdc"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tds"
@@ -47,6 +48,25 @@ const (
 	TLSStrict TLSMode = "strict" // as TLSOn; named for what clients set: TDS 8.0
 )
 
+// CaptureMode says when a capture job that runs reads the log.
+type CaptureMode string
+
+// The modes. In both, sys.sp_cdc_stop_job and its like do what they do on a server.
+const (
+	CaptureAtOnce CaptureMode = "commit" // right behind each commit
+	CapturePolls  CaptureMode = "poll"   // at its polling interval, 5 seconds if nobody changed it
+)
+
+// AgentState is what SQL Server Agent does: see package cdc.
+type AgentState = cdc.AgentState
+
+// The states of SQL Server Agent.
+const (
+	AgentStopped  = cdc.AgentStopped
+	AgentStarting = cdc.AgentStarting
+	AgentRunning  = cdc.AgentRunning
+)
+
 // User is a login besides sa.
 type User struct {
 	Name     string
@@ -63,7 +83,10 @@ type Options struct {
 	Version  Version
 	Zone     string // Windows name of the server's time zone, default UTC
 	Clock    Clock  // default the machine's
-	Name     string // @@SERVERNAME
+	// Capture is CaptureAtOnce by default. With CapturePolls and a Clock of one's own nothing runs by itself: RunJobs does
+	// what is due.
+	Capture CaptureMode
+	Name    string // @@SERVERNAME
 	// Trace receives every request.
 	Trace func(tds.Event)
 }
@@ -83,6 +106,8 @@ type Server struct {
 	faults   faults
 	stop     func() bool
 	close    sync.Once
+	jobs     sync.WaitGroup // what serves the capture and cleanup jobs
+	endJobs  context.CancelFunc
 }
 
 // Start starts a server. It ends with Close, or when the context ends.
@@ -96,7 +121,12 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if o.Password == "" {
 		o.Password = DefaultPassword
 	}
-	model, err := cdc.NewServer(cdc.Config{Name: o.Name, Version: o.Version, Zone: o.Zone, Clock: o.Clock})
+	switch o.Capture {
+	case "", CaptureAtOnce, CapturePolls:
+	default:
+		return nil, fmt.Errorf("starting the simulator: the capture mode %q is not one of commit, poll", o.Capture)
+	}
+	model, err := cdc.NewServer(cdc.Config{Name: o.Name, Version: o.Version, Zone: o.Zone, Clock: o.Clock, Polls: o.Capture == CapturePolls})
 	if err != nil {
 		return nil, fmt.Errorf("starting the simulator: %w", err)
 	}
@@ -124,6 +154,11 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		return nil, fmt.Errorf("starting the simulator on %s: %w", o.Listen, err)
 	}
 	s.addr = addr.String()
+	jobs, endJobs := context.WithCancel(ctx)
+	s.endJobs = endJobs
+	if o.Capture == CapturePolls && o.Clock == nil {
+		s.jobs.Go(func() { model.ServeJobs(jobs) })
+	}
 	s.stop = context.AfterFunc(ctx, s.shut)
 	return s, nil
 }
@@ -159,7 +194,20 @@ func (s *Server) Close() {
 	s.shut()
 }
 
-func (s *Server) shut() { s.close.Do(s.tds.Close) }
+func (s *Server) shut() {
+	s.close.Do(func() {
+		s.tds.Close()
+		s.endJobs()
+		s.jobs.Wait()
+	})
+}
+
+// RunJobs runs the capture and cleanup jobs that are due by the server's clock and gives the time at which the next
+// one will be, the zero time when none will. Tests with a clock of their own call it after they moved the clock.
+func (s *Server) RunJobs() time.Time { return s.cdc.RunJobs() }
+
+// SetAgent starts or stops SQL Server Agent, without which no job runs. It is running from the start.
+func (s *Server) SetAgent(state AgentState) { s.cdc.SetAgent(state) }
 
 // DropConnections cuts every connection, as a failover does.
 func (s *Server) DropConnections() { s.tds.DropAll() }
