@@ -39,7 +39,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	fs.StringVar(&p.certificate, "certificate", "", "`file` to write the certificate to, as PEM; clients that ask for strict encryption need it")
 	version := fs.String("version", "2022", "product version: 2016, 2017, 2019, 2022 or azure")
 	fs.StringVar(&p.options.Zone, "zone", "UTC", "Windows `name` of the server's time zone")
-	capture := fs.String("capture", "", "when capture jobs read the log: poll, at their polling interval, or commit, right behind each commit; the default is poll, and commit with -history")
+	capture := fs.String("capture", "", "`mode` of capture: poll, at the polling interval of its job, or commit, right behind each commit; default is poll, with -history commit")
 	trace := fs.Bool("trace", false, "print every request to standard error")
 	if err := fs.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
