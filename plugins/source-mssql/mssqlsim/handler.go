@@ -261,7 +261,11 @@ func wireError(err error) error {
 }
 
 func toWire(e *sqltype.Error) *tds.Error {
-	return &tds.Error{Number: e.Number, State: e.State, Class: e.Class, Msg: e.Message, Line: 1}
+	out := &tds.Error{Number: e.Number, State: e.State, Class: e.Class, Msg: e.Message, Line: 1}
+	if e.First != nil {
+		out.First = toWire(e.First)
+	}
+	return out
 }
 
 // output writes results to the client.
@@ -296,7 +300,7 @@ func (o *output) Row(row sqltype.Row) error {
 func (o *output) EndResult() { o.w.EndResult() }
 
 func (o *output) Affected(n int64, kind tsql.StatementKind) {
-	cmd := map[tsql.StatementKind]uint16{tsql.KindInsert: tds.CmdInsert, tsql.KindUpdate: tds.CmdUpdate, tsql.KindDelete: tds.CmdDelete}[kind]
+	cmd := map[tsql.StatementKind]uint16{tsql.KindInsert: tds.CmdInsert, tsql.KindUpdate: tds.CmdUpdate, tsql.KindDelete: tds.CmdDelete, tsql.KindMerge: tds.CmdMerge}[kind]
 	o.w.Affected(uint64(n), cmd)
 }
 

@@ -180,8 +180,8 @@ func sysObjects(s *Session, db *Database) *tsql.Rows {
 func sysColumns(s *Session, db *Database) *tsql.Rows {
 	r := &tsql.Rows{Cols: []tsql.Column{col("object_id", integer), ncol("name", sysname), col("column_id", integer), col("system_type_id", tiny), col("user_type_id", integer), col("max_length", small),
 		col("precision", tiny), col("scale", tiny), ncol("collation_name", sysname), ncol("is_nullable", bit), col("is_identity", bit), col("is_computed", bit), col("is_hidden", bit),
-		col("generated_always_type", tiny)}}
-	add := func(id int32, c tsql.Column, place int) {
+		col("generated_always_type", tiny), ncol("is_sparse", bit), col("default_object_id", integer)}}
+	add := func(id int32, c tsql.Column, place int, sparse bool, def int32) {
 		n, p, sc := size(c.Type)
 		collation := null
 		if c.Type.Class() == sqltype.ClassString && c.Type.Kind != sqltype.XML {
@@ -191,19 +191,19 @@ func sysColumns(s *Session, db *Database) *tsql.Rows {
 			}
 		}
 		t := typeIDs[c.Type.Kind]
-		r.Data = append(r.Data, sqltype.Row{num(int64(id)), text(c.Name), num(int64(place)), num(t), num(t), num(n), num(p), num(sc), collation, flag(c.Nullable), flag(c.Identity), flag(c.Computed), flag(false), num(0)})
+		r.Data = append(r.Data, sqltype.Row{num(int64(id)), text(c.Name), num(int64(place)), num(t), num(t), num(n), num(p), num(sc), collation, flag(c.Nullable), flag(c.Identity), flag(c.Computed), flag(false), num(0), flag(sparse), num(int64(def))})
 	}
 	for _, o := range s.objects(db) {
 		if o.in != nil {
 			for i, c := range o.in.changeColumns() {
-				add(o.id, c, i+1)
+				add(o.id, c, i+1, false, 0)
 			}
 			continue
 		}
 		whole, only := s.login.may(db, o.table.FullName())
 		for _, c := range o.table.columns {
 			if whole || only[lower(c.Name)] {
-				add(o.id, c.Column, c.id)
+				add(o.id, c.Column, c.id, c.Sparse, c.def)
 			}
 		}
 	}
@@ -226,61 +226,6 @@ func sysTypes(*Session, *Database) *tsql.Rows {
 		r.Data = append(r.Data, sqltype.Row{text(k.String()), num(id), num(user), num(4), flag(false)})
 	}
 	r.Data = append(r.Data, sqltype.Row{text("sysname"), num(231), num(256), num(4), flag(false)})
-	return r
-}
-
-func sysIndexes(s *Session, db *Database) *tsql.Rows {
-	r := &tsql.Rows{Cols: []tsql.Column{col("object_id", integer), ncol("name", sysname), col("index_id", integer), col("type", tiny), ncol("type_desc", sqltype.Str(sqltype.NVarChar, 60)), ncol("is_unique", bit),
-		ncol("is_primary_key", bit), ncol("is_unique_constraint", bit), ncol("is_disabled", bit), ncol("has_filter", bit)}}
-	for _, o := range s.objects(db) {
-		switch {
-		case o.in != nil:
-			r.Data = append(r.Data, sqltype.Row{num(int64(o.id)), text(o.in.Name + "_CT_clustered_idx"), num(1), num(1), text("CLUSTERED"), flag(true), flag(false), flag(false), flag(false), flag(false)})
-		case o.table.key == nil:
-			r.Data = append(r.Data, sqltype.Row{num(int64(o.id)), null, num(0), num(0), text("HEAP"), flag(false), flag(false), flag(false), flag(false), flag(false)})
-		default:
-			r.Data = append(r.Data, sqltype.Row{num(int64(o.id)), text(o.table.KeyName), num(1), num(1), text("CLUSTERED"), flag(true), flag(true), flag(false), flag(false), flag(false)})
-		}
-	}
-	return r
-}
-
-func sysIndexColumns(s *Session, db *Database) *tsql.Rows {
-	r := &tsql.Rows{Cols: []tsql.Column{col("object_id", integer), col("index_id", integer), col("index_column_id", integer), col("column_id", integer), col("key_ordinal", tiny), ncol("is_descending_key", bit),
-		ncol("is_included_column", bit)}}
-	for _, o := range s.objects(db) {
-		if o.in != nil {
-			continue
-		}
-		for i, id := range o.table.key {
-			r.Data = append(r.Data, sqltype.Row{num(int64(o.id)), num(1), num(int64(i + 1)), num(int64(id)), num(int64(i + 1)), flag(false), flag(false)})
-		}
-	}
-	return r
-}
-
-func sysPartitions(s *Session, db *Database) *tsql.Rows {
-	r := &tsql.Rows{Cols: []tsql.Column{col("partition_id", bigint), col("object_id", integer), col("index_id", integer), col("partition_number", integer), ncol("rows", bigint)}}
-	for _, o := range s.objects(db) {
-		n := int64(o.table.rows.n)
-		if o.in != nil {
-			n = int64(len(o.in.rows))
-		}
-		index := int64(1)
-		if o.in == nil && o.table.key == nil {
-			index = 0
-		}
-		r.Data = append(r.Data, sqltype.Row{num(int64(o.id) << 16), num(int64(o.id)), num(index), num(1), num(n)})
-	}
-	return r
-}
-
-func sysPartitionStats(s *Session, db *Database) *tsql.Rows {
-	r := &tsql.Rows{Cols: []tsql.Column{col("object_id", integer), col("index_id", integer), col("partition_number", integer), col("row_count", bigint), col("used_page_count", bigint)}}
-	for _, row := range sysPartitions(s, db).Data {
-		n := row[4].Int()
-		r.Data = append(r.Data, sqltype.Row{row[1], row[2], num(1), num(n), num(n/50 + 1)})
-	}
 	return r
 }
 

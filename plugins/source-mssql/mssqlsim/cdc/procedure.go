@@ -32,6 +32,9 @@ func (s *Session) Procedure(n tsql.Name) (*tsql.Procedure, error) {
 		def, ok = catalogProcedures[lower(n.Object)]
 	}
 	if !ok {
+		def, ok = shapeProcedures[lower(n.Object)]
+	}
+	if !ok {
 		return nil, nil
 	}
 	return &tsql.Procedure{Params: def.params, Call: func(ctx context.Context, a map[string]sqltype.Value) (*tsql.Rows, error) { return def.call(s, db, a) }}, nil

@@ -25,6 +25,7 @@ type Session struct {
 	auto      *Tx // of a statement outside a transaction
 	writing   bool
 	stmt      map[*Table]*tree // versions the running statement sees
+	ids       scopes
 	// NetworkWait is the time, in ms, the session has waited for its client
 	NetworkWait func() int64
 }
@@ -167,7 +168,11 @@ func (t *Table) lockedIn(rng *keyRange, tx *Tx) *Tx {
 }
 
 func (s *Session) write(ctx context.Context, t *Table, changes []tsql.Change) error {
-	return s.current().write(ctx, t, changes, s.wait)
+	if err := s.current().write(ctx, t, changes, s.wait); err != nil {
+		return err
+	}
+	s.ids.inserted(t, changes)
+	return nil
 }
 
 // Use changes the current database.
@@ -203,7 +208,7 @@ func (s *Session) SetLockTimeout(ms int64) {
 }
 
 // Reset brings the settings back, as a pooled connection's reset does; the isolation level stays.
-func (s *Session) Reset() { s.wait = -1 }
+func (s *Session) Reset() { s.wait, s.ids = -1, scopes{} }
 
 // TranCount is @@TRANCOUNT.
 func (s *Session) TranCount() int { return s.nesting }

@@ -174,10 +174,13 @@ func (r *source) Write(ctx context.Context, changes []tsql.Change) error {
 }
 
 // Defaults gives the DEFAULT of each column.
-func (r *source) Defaults() []sqltype.Value {
-	out := make([]sqltype.Value, len(r.t.columns))
+func (r *source) Defaults() []tsql.Default {
+	out := make([]tsql.Default, len(r.t.columns))
 	for i, c := range r.t.columns {
-		out[i] = c.Default
+		out[i] = c.EachInsert()
 	}
 	return out
 }
+
+// IdentityInsert tells whether the session gives values to the table's identity column itself.
+func (r *source) IdentityInsert() bool { return r.sess.ids.insert == r.t }

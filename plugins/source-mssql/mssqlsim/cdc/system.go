@@ -98,6 +98,9 @@ func (s *Session) System(name string, a []sqltype.Value) (sqltype.Value, sqltype
 		v, err := s.property(arg(0))
 		return v, sqltype.Str(sqltype.NVarChar, 128), true, err
 	}
+	if v, t, ok := s.identityFunction(name, arg(0)); ok {
+		return v, t, true, nil
+	}
 	return s.catalogFunction(name, a, arg)
 }
 
@@ -282,15 +285,6 @@ func (db *Database) schemaID(name string) (int32, bool) {
 	return 0, false
 }
 
-// CreateTable makes a table.
-func (s *Session) CreateTable(def tsql.TableDef) error {
-	db, err := s.ddl(def.Name)
-	if err != nil {
-		return err
-	}
-	return db.CreateTable(def)
-}
-
 // ddl checks that the session may change the shape of a database. Such statements are not part of a transaction here.
 func (s *Session) ddl(n tsql.Name) (*Database, error) {
 	if !s.login.Admin {
@@ -300,62 +294,6 @@ func (s *Session) ddl(n tsql.Name) (*Database, error) {
 		return nil, sqltype.Unsupported("changing the shape of tables inside a transaction")
 	}
 	return s.at(n)
-}
-
-// AlterTable changes a table.
-func (s *Session) AlterTable(n tsql.Name, a tsql.Alter, sql string) error {
-	db, err := s.ddl(n)
-	if err != nil {
-		return err
-	}
-	return db.Alter(qualified(n), a, sql, LSN{})
-}
-
-func qualified(n tsql.Name) string {
-	if n.Schema == "" {
-		return "dbo." + n.Object
-	}
-	return n.Schema + "." + n.Object
-}
-
-// DropTable removes a table.
-func (s *Session) DropTable(n tsql.Name, ifExists bool) error {
-	db, err := s.ddl(n)
-	if err != nil {
-		return err
-	}
-	if err := db.DropTable(qualified(n)); err != nil && !ifExists {
-		return err
-	}
-	return nil
-}
-
-// CreateSchema makes a schema in the current database.
-func (s *Session) CreateSchema(name string) error {
-	db, err := s.ddl(tsql.Name{})
-	if err != nil {
-		return err
-	}
-	return db.CreateSchema(name)
-}
-
-// Truncate empties a table that is not captured.
-func (s *Session) Truncate(n tsql.Name) error {
-	db, err := s.ddl(n)
-	if err != nil {
-		return err
-	}
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	t, err := db.tableNamed(qualified(n))
-	if err != nil {
-		return sqltype.Errorf(4701, "Cannot find the object \"%s\" because it does not exist or you do not have permissions.", n.Object)
-	}
-	if len(t.inst) > 0 {
-		return sqltype.Errorf(4711, "Cannot truncate table '%s' because it is published for replication or enabled for Change Data Capture.", n.Object)
-	}
-	t.rows = newTree(t.compareKeys())
-	return nil
 }
 
 var _ tsql.Session = (*Session)(nil)

@@ -2,7 +2,6 @@ package cdc
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
@@ -18,11 +17,13 @@ type Table struct {
 	Name     string
 	KeyName  string
 	columns  []*column
-	lastID   int   // id of the newest column
-	key      []int // column ids
+	lastID   int      // id of the newest column
+	key      []int    // column ids
+	indexes  []*index // of the primary key too
+	checks   []*check
 	rows     *tree // the committed version
 	rowNum   int64
-	identity int64
+	identity identity
 	locks    map[string]*Tx
 	inst     []*Instance
 	hooks    []func() error
@@ -31,7 +32,9 @@ type Table struct {
 
 type column struct {
 	tsql.ColumnDef
-	id int
+	id      int
+	compute func(sqltype.Row) (sqltype.Value, error) // of a computed column
+	def     int32                                    // object id of its DEFAULT
 }
 
 // at gives the value of a column; rows older than the column do not have it.
@@ -46,38 +49,85 @@ func at(row sqltype.Row, id int) sqltype.Value {
 func (t *Table) FullName() string { return t.Schema + "." + t.Name }
 
 func (db *Database) newTable(def tsql.TableDef) (*Table, error) {
-	t := &Table{db: db, Schema: def.Name.Schema, Name: def.Name.Object, KeyName: def.KeyName, locks: map[string]*Tx{}}
+	t := &Table{db: db, Schema: def.Name.Schema, Name: def.Name.Object, locks: map[string]*Tx{}}
 	if len(def.Columns) == 0 {
 		return nil, fmt.Errorf("table %s has no columns", t.FullName())
 	}
-	seen := map[string]bool{}
 	for _, d := range def.Columns {
-		if seen[strings.ToLower(d.Name)] {
-			return nil, sqltype.Errorf(2705, "Column names in each table must be unique. Column name '%s' in table '%s' is specified more than once.", d.Name, t.FullName())
+		if err := t.addColumn(d); err != nil {
+			return nil, err
 		}
-		seen[strings.ToLower(d.Name)] = true
-		t.addColumn(d)
 	}
-	for _, k := range def.Key {
-		c := t.column(k)
-		if c == nil {
-			return nil, sqltype.Errorf(1911, "Column name '%s' does not exist in the target table or view.", k)
+	if err := t.bind(); err != nil {
+		return nil, err
+	}
+	if def.Key != nil {
+		pk := tsql.IndexDef{Name: def.KeyName, Kind: tsql.PrimaryKey, Unique: true}
+		for _, k := range def.Key {
+			pk.Columns = append(pk.Columns, tsql.IndexColumn{Name: k})
 		}
-		c.Nullable = false
-		t.key = append(t.key, c.id)
-	}
-	if t.KeyName == "" && t.key != nil {
-		t.KeyName = "PK_" + t.Name
+		if c := t.missing(def.Key); c != "" {
+			return nil, noColumn(c)
+		}
+		for _, k := range def.Key {
+			t.column(k).Nullable = false
+		}
+		def.Indexes = append([]tsql.IndexDef{pk}, def.Indexes...)
 	}
 	t.rows = newTree(t.compareKeys())
+	for _, d := range tsql.Ordered(def.Indexes) {
+		if err := t.addIndex(d); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range def.Checks {
+		if err := t.addCheck(c); err != nil {
+			return nil, err
+		}
+	}
 	return t, nil
 }
 
-func (t *Table) addColumn(d tsql.ColumnDef) *column {
+func noColumn(name string) error {
+	return sqltype.Errorf(1911, "Column name '%s' does not exist in the target table or view.", name)
+}
+
+// missing gives the first name that is no column.
+func (t *Table) missing(names []string) string {
+	for _, n := range names {
+		if t.column(n) == nil {
+			return n
+		}
+	}
+	return ""
+}
+
+func (t *Table) addColumn(d tsql.ColumnDef) error {
+	if t.column(d.Name) != nil {
+		return sqltype.Errorf(2705, "Column names in each table must be unique. Column name '%s' in table '%s' is specified more than once.", d.Name, t.FullName())
+	}
+	for _, c := range t.columns {
+		if d.Identity && c.Identity {
+			return sqltype.Errorf(2744, "Multiple identity columns specified for table '%s'. Only one identity column per table is allowed.", t.Name)
+		}
+		if d.Type.Kind == sqltype.RowVersion && c.Type.Kind == sqltype.RowVersion {
+			return sqltype.Errorf(2738, "A table can only have one timestamp column. Because table '%s' already has one, the column '%s' cannot be added.", t.Name, d.Name)
+		}
+	}
 	t.lastID++
 	c := &column{ColumnDef: d, id: t.lastID}
+	if c.Identity {
+		t.identity = newIdentity(&c.ColumnDef)
+	}
+	if c.Named != nil {
+		c.def = t.db.objectID()
+		if c.Named.Name == "" {
+			named := *c.Named
+			named.Name, c.Named = generatedName("DF", t.Name, c.Name, c.def), &named
+		}
+	}
 	t.columns = append(t.columns, c)
-	return c
+	return nil
 }
 
 func (t *Table) column(name string) *column {
@@ -176,31 +226,20 @@ func (t *Table) describe() []tsql.Column {
 	return cols
 }
 
-// duplicate is the error of a key that is already there.
-func (t *Table) duplicate(row sqltype.Row) error {
-	var vals []string
-	types := t.keyTypes()
-	for i, p := range t.keyPlaces() {
-		s, err := sqltype.Format(row[p], types[i], 0)
-		if err != nil || row[p].IsNull() {
-			s = "<NULL>"
-		}
-		vals = append(vals, s)
-	}
-	return sqltype.Errorf(2627, "Violation of PRIMARY KEY constraint '%s'. Cannot insert duplicate key in object '%s'. The duplicate key value is (%s).", t.KeyName, t.FullName(), strings.Join(vals, ", "))
-}
-
 // fill completes a row that will be stored: identity, computed columns, rowversion; and checks NULLs.
 func (t *Table) fill(row sqltype.Row, insert bool) error {
 	for i, c := range t.columns {
 		switch {
-		case c.Identity && insert && row[i].IsNull():
-			t.identity++
-			row[i] = sqltype.FromInt(t.identity)
+		case c.Identity && insert:
+			v, err := t.identity.take(row[i], c.Type)
+			if err != nil {
+				return err
+			}
+			row[i] = v
 		case c.Type.Kind == sqltype.RowVersion:
 			row[i] = sqltype.FromBytes(t.db.nextRowVersion())
-		case c.Compute != nil:
-			v, err := c.Compute(row)
+		case c.compute != nil:
+			v, err := c.compute(row)
 			if err != nil {
 				return err
 			}
@@ -213,6 +252,9 @@ func (t *Table) fill(row sqltype.Row, insert bool) error {
 			}
 			return sqltype.Errorf(515, "Cannot insert the value NULL into column '%s', table '%s.%s'; column does not allow nulls. %s fails.", c.Name, t.db.Name, t.FullName(), verb)
 		}
+	}
+	if len(t.checks) > 0 {
+		return t.checked(row, insert)
 	}
 	return nil
 }

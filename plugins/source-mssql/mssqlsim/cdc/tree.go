@@ -13,6 +13,8 @@ type tree struct {
 	cmp  func(a, b sqltype.Row) int
 	own  *owner
 	n    int
+	// sides are the same rows in the order of the unique indexes, in each of which rows have a place of their own
+	sides []*tree
 }
 
 // owner marks the nodes a tree may change in place. It has a size, so that no two owners share an address.
@@ -35,7 +37,22 @@ func newTree(cmp func(a, b sqltype.Row) int) *tree {
 func (t *tree) clone() *tree {
 	c := *t
 	c.own = &owner{}
+	if t.sides != nil {
+		c.sides = make([]*tree, len(t.sides))
+		for i, s := range t.sides {
+			c.sides[i] = s.clone()
+		}
+	}
 	return &c
+}
+
+// removeSides takes a row out of the side trees, unless another row has its place there by now.
+func (t *tree) removeSides(row sqltype.Row) {
+	for _, s := range t.sides {
+		if was := s.get(row); was != nil && t.cmp(was, row) == 0 {
+			s.delete(row)
+		}
+	}
 }
 
 func (t *tree) writable(n *treeNode) *treeNode {
@@ -84,6 +101,14 @@ func (t *tree) set(row sqltype.Row) (old sqltype.Row) {
 	}
 	if old == nil {
 		t.n++
+	}
+	if t.sides != nil {
+		if old != nil {
+			t.removeSides(old)
+		}
+		for _, s := range t.sides {
+			s.set(row)
+		}
 	}
 	return old
 }
@@ -134,6 +159,9 @@ func (t *tree) split(n *treeNode) (right *treeNode, mid sqltype.Row) {
 func (t *tree) delete(row sqltype.Row) sqltype.Row {
 	if t.get(row) == nil {
 		return nil
+	}
+	if t.sides != nil {
+		t.removeSides(t.get(row))
 	}
 	t.root = t.writable(t.root)
 	old := t.remove(t.root, row)

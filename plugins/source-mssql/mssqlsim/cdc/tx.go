@@ -139,13 +139,24 @@ func (tx *Tx) write(ctx context.Context, t *Table, changes []tsql.Change, wait l
 		}
 		ops = append(ops, o)
 	}
+	unique := len(t.sideIndexes()) > 0
 	for _, o := range ops {
 		for _, row := range []sqltype.Row{o.old, o.new} {
-			if row == nil || t.key == nil && row != nil && o.old == nil {
+			if row == nil {
 				continue
 			}
-			if err := tx.lock(ctx, t, t.lockKey(row), wait); err != nil {
-				return err
+			if t.key != nil || o.old != nil {
+				if err := tx.lock(ctx, t, t.lockKey(row), wait); err != nil {
+					return err
+				}
+			}
+			if !unique {
+				continue
+			}
+			for _, key := range t.lockKeys(row) {
+				if err := tx.lock(ctx, t, key, wait); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -166,7 +177,7 @@ func (tx *Tx) write(ctx context.Context, t *Table, changes []tsql.Change, wait l
 		tx.rebase(t, tx.own[t]) // without the changes
 		return err
 	}
-	tx.ops = append(tx.ops, ops...)
+	tx.ops = append(tx.ops, t.collapse(ops)...)
 	return nil
 }
 
@@ -174,7 +185,7 @@ func (tx *Tx) write(ctx context.Context, t *Table, changes []tsql.Change, wait l
 func place(t *Table, rows *tree, ops []op) error {
 	moves := false
 	for _, o := range ops {
-		moves = moves || o.old != nil && o.new != nil && rows.cmp(o.old, o.new) != 0
+		moves = moves || o.old != nil && o.new != nil && rows.moved(o.old, o.new)
 	}
 	if moves {
 		for _, o := range ops {
@@ -188,11 +199,34 @@ func place(t *Table, rows *tree, ops []op) error {
 			rows.delete(o.old)
 			continue
 		}
+		if rows.sides != nil {
+			if was := rows.get(o.new); was != nil && (o.old == nil || moves) {
+				return t.duplicate(t.primary(), o.new)
+			}
+			for i, s := range rows.sides {
+				if was := s.get(o.new); was != nil && rows.cmp(was, o.new) != 0 {
+					return t.duplicate(t.sideIndexes()[i], o.new)
+				}
+			}
+		}
 		if was := rows.set(o.new); was != nil && (o.old == nil || moves) {
-			return t.duplicate(o.new)
+			return t.duplicate(t.primary(), o.new)
 		}
 	}
 	return nil
+}
+
+// moved tells whether a row gets another place in one of the orders.
+func (t *tree) moved(old, new sqltype.Row) bool {
+	if t.cmp(old, new) != 0 {
+		return true
+	}
+	for _, s := range t.sides {
+		if s.cmp(old, new) != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func sameRow(a, b sqltype.Row) bool {

@@ -8,6 +8,8 @@ type Error struct {
 	State   uint8
 	Class   uint8 // severity: 11 to 16 fail the statement, 20 and up the connection
 	Message string
+	// First is an error that is sent before this one: some statements tell the reason and then that they failed.
+	First *Error
 }
 
 func (e *Error) Error() string { return e.Message }

@@ -56,6 +56,8 @@ type Error struct {
 	Msg   string
 	Proc  string
 	Line  int32
+	// First is an error of the same statement that is sent before this one.
+	First *Error
 }
 
 // Error is the text of the message, without its number.

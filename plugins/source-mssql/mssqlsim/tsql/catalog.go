@@ -89,8 +89,9 @@ type CountedCursor interface {
 type Writable interface {
 	Relation
 	Write(ctx context.Context, changes []Change) error
-	// Defaults gives the values of columns an INSERT does not name; identity columns are filled by Write.
-	Defaults() []sqltype.Value
+	// Defaults gives what is put into columns that an INSERT does not name; identity columns are filled by Write, which
+	// also completes the rows of its changes.
+	Defaults() []Default
 }
 
 // ErrStale is what Write returns when a row was changed by another transaction after the statement read it. The
@@ -178,33 +179,8 @@ type Session interface {
 	CreateTable(def TableDef) error
 	AlterTable(n Name, alter Alter, text string) error
 	DropTable(n Name, ifExists bool) error
-	CreateSchema(name string) error
 	Truncate(n Name) error
-}
-
-// TableDef is a CREATE TABLE.
-type TableDef struct {
-	Name    Name
-	Columns []ColumnDef
-	KeyName string
-	Key     []string
-}
-
-// ColumnDef is a column of a CREATE TABLE or ADD.
-type ColumnDef struct {
-	Column
-	Default sqltype.Value // NULL without a DEFAULT
-	// Compute gives the value of a computed column from the table's row; its other columns come first.
-	Compute func(row sqltype.Row) (sqltype.Value, error)
-}
-
-// Alter is one ALTER TABLE.
-type Alter struct {
-	Add  []ColumnDef
-	Drop []string
-	// Change is an ALTER COLUMN; its Nullable is what was written, or as it was when Keep is set.
-	Change   *ColumnDef
-	KeepNull bool
+	ShapeSession
 }
 
 // Rows is a result or relation held in memory.

@@ -1,8 +1,6 @@
 package tsql
 
 import (
-	"fmt"
-
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/sqlc-dev/teesql/ast"
 )
@@ -15,38 +13,19 @@ func (x *executor) define(st ast.Statement) (bool, error) {
 			if s.SelectStatement != nil || s.AsEdge || s.AsFileTable || s.AsNode || len(s.Options) > 0 {
 				return sqltype.Unsupported("this form of CREATE TABLE")
 			}
-			return x.sess.CreateTable(b.tableDef(objectName(s.SchemaObjectName), s.Definition))
+			return x.sess.CreateTable(x.tableDef(b, objectName(s.SchemaObjectName), s.Definition))
 		})
 	case *ast.AlterTableAddTableElementStatement:
 		return true, x.scoped(true, func(b *binder) error {
-			n := objectName(s.SchemaObjectName)
-			if len(s.Definition.TableConstraints) > 0 {
-				return sqltype.Unsupported("ALTER TABLE ADD of a constraint")
-			}
-			defs := b.columnDefs(s.Definition)
-			text := "ALTER TABLE " + n.String() + " ADD " + defText(defs[0])
-			return x.sess.AlterTable(n, Alter{Add: defs}, text)
+			return x.sess.AlterTable(objectName(s.SchemaObjectName), x.additions(b, s), x.sourceOf(s))
 		})
 	case *ast.AlterTableDropTableElementStatement:
-		return true, x.scoped(true, func(b *binder) error {
-			n := objectName(s.SchemaObjectName)
-			var a Alter
-			for _, e := range s.AlterTableDropTableElements {
-				if e.TableElementType != "Column" && len(a.Drop) == 0 {
-					return sqltype.Unsupported("ALTER TABLE DROP %s", e.TableElementType)
-				}
-				a.Drop = append(a.Drop, e.Name.Value)
-			}
-			return x.sess.AlterTable(n, a, "ALTER TABLE "+n.String()+" DROP COLUMN "+a.Drop[0])
+		return true, x.scoped(true, func(*binder) error {
+			return x.sess.AlterTable(objectName(s.SchemaObjectName), removals(s), x.sourceOf(s))
 		})
 	case *ast.AlterTableAlterColumnStatement:
 		return true, x.scoped(true, func(b *binder) error {
-			n := objectName(s.SchemaObjectName)
-			def := &ColumnDef{Column: Column{Name: s.ColumnIdentifier.Value, Type: b.dataType(s.DataType, 1), Nullable: s.AlterTableAlterColumnOption != "NotNull"}}
-			if s.Collation != nil {
-				def.Type.Collation = s.Collation.Value
-			}
-			return x.sess.AlterTable(n, Alter{Change: def}, "ALTER TABLE "+n.String()+" ALTER COLUMN "+defText(*def))
+			return x.sess.AlterTable(objectName(s.SchemaObjectName), b.columnChange(s), x.sourceOf(s))
 		})
 	case *ast.DropTableStatement:
 		return true, x.scoped(true, func(b *binder) error {
@@ -58,87 +37,165 @@ func (x *executor) define(st ast.Statement) (bool, error) {
 			return nil
 		})
 	case *ast.TruncateTableStatement:
-		return true, x.scoped(true, func(b *binder) error { return x.sess.Truncate(objectName(s.TableName)) })
+		return true, x.scoped(true, func(b *binder) error {
+			if len(s.PartitionRanges) > 0 {
+				return sqltype.Unsupported("TRUNCATE of partitions")
+			}
+			return x.sess.Truncate(objectName(s.TableName))
+		})
 	case *ast.CreateSchemaStatement:
-		return true, x.scoped(true, func(b *binder) error { return x.sess.CreateSchema(s.Name.Value) })
+		return true, x.scoped(true, func(b *binder) error {
+			if s.StatementList != nil && len(s.StatementList.Statements) > 0 {
+				return sqltype.Unsupported("statements within CREATE SCHEMA")
+			}
+			name := ident(s.Name)
+			if name == "" {
+				name = ident(s.Owner)
+			}
+			return x.sess.CreateSchema(name, ident(s.Owner))
+		})
+	case *ast.DropSchemaStatement:
+		return true, x.scoped(true, func(*binder) error { return x.sess.DropSchema(objectName(s.Schema).Object, s.IsIfExists) })
+	case *ast.AlterSchemaStatement:
+		return true, x.scoped(true, func(*binder) error {
+			if k := lower(s.ObjectKind); k != "" && k != "object" && k != "notspecified" {
+				return sqltype.Unsupported("TRANSFER of %s", s.ObjectKind)
+			}
+			return x.sess.Transfer(ident(s.Name), objectName(s.ObjectName))
+		})
+	case *ast.CreateIndexStatement:
+		return true, x.scoped(true, func(*binder) error {
+			if s.FilterPredicate != nil {
+				unsupported("a filtered index")
+			}
+			indexOptions(s.IndexOptions)
+			d := IndexDef{Name: ident(s.Name), Unique: s.Unique, Columns: indexColumns(s.Columns), Include: columnTexts(s.IncludeColumns)}
+			if s.Clustered != nil {
+				d.Clustered, d.Chosen = *s.Clustered, true
+			}
+			return x.sess.CreateIndex(objectName(s.OnName), d)
+		})
+	case *ast.DropIndexStatement:
+		return true, x.scoped(true, func(*binder) error {
+			for _, c := range s.DropIndexClauses {
+				var n Name
+				var index string
+				if l := c.LegacyIndex; l != nil { // table.index, schema.table.index
+					n, index = Name{Schema: ident(l.DatabaseIdentifier), Object: ident(l.SchemaIdentifier)}, ident(l.BaseIdentifier)
+				} else {
+					n, index = objectName(c.Object), ident(c.Index)
+				}
+				if err := x.sess.DropIndex(n, index, s.IsIfExists); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	case *ast.SetIdentityInsertStatement:
+		return true, x.scoped(false, func(*binder) error { return x.sess.IdentityInsert(objectName(s.Table), s.IsOn) })
+	case *ast.DbccStatement:
+		return true, x.dbcc(s)
 	}
 	return false, nil
 }
 
-func defText(d ColumnDef) string {
-	null := "NULL"
-	if !d.Nullable {
-		null = "NOT NULL"
+// dbcc carries out DBCC CHECKIDENT.
+func (x *executor) dbcc(s *ast.DbccStatement) error {
+	if s.Command != "CheckIdent" {
+		return sqltype.Unsupported("DBCC %s", s.Command)
 	}
-	return fmt.Sprintf("%s %s %s", d.Name, d.Type, null)
+	return x.scoped(true, func(b *binder) error {
+		table, reseed := "", false
+		var value *int64
+		for i, l := range s.Literals {
+			word := ""
+			if c, ok := l.Value.(*ast.ColumnReferenceExpression); ok {
+				word = columnText(c)
+			}
+			switch {
+			case i == 0 && word != "":
+				table = word
+			case i == 0:
+				table = b.valueOf(l.Value, sqltype.SysName).Str()
+			case sqltype.EqualName(word, "RESEED"):
+				reseed = true
+			case sqltype.EqualName(word, "NORESEED"):
+			case reseed && word == "":
+				n := b.valueOf(l.Value, sqltype.Of(sqltype.BigInt)).Int()
+				value = &n
+			default:
+				unsupported("this form of DBCC CHECKIDENT")
+			}
+		}
+		text, err := x.sess.CheckIdentity(table, reseed || len(s.Literals) == 1, value)
+		if err != nil {
+			return err
+		}
+		quiet := false
+		for _, o := range s.Options {
+			quiet = quiet || sqltype.EqualName(o.OptionKind, "NoInfoMessages")
+		}
+		if !quiet {
+			x.out.Info(&sqltype.Error{Number: 7998, State: 1, Message: text})
+		}
+		return nil
+	})
 }
 
-func (b *binder) tableDef(n Name, d *ast.TableDefinition) TableDef {
-	def := TableDef{Name: n, Columns: b.columnDefs(d)}
-	key := func(u *ast.UniqueConstraintDefinition, col string) {
-		if !u.IsPrimaryKey {
-			unsupported("UNIQUE constraints")
+func (x *executor) tableDef(b *binder, n Name, d *ast.TableDefinition) TableDef {
+	def := TableDef{Name: n}
+	def.Columns = x.columnDefs(b, d, &def.Indexes, &def.Checks)
+	var defaults []DefaultDef
+	for _, c := range d.TableConstraints {
+		x.tableConstraint(b, c, false, &def.Indexes, &def.Checks, &defaults)
+	}
+	if len(defaults) > 0 {
+		unsupported("a DEFAULT that stands by itself in CREATE TABLE")
+	}
+	for _, i := range d.Indexes {
+		def.Indexes = append(def.Indexes, inlineIndex(i, ""))
+	}
+	if d.SystemTimePeriod != nil {
+		unsupported("periods in CREATE TABLE")
+	}
+	keys := 0
+	for i := range def.Indexes {
+		if def.Indexes[i].Kind != PrimaryKey {
+			continue
 		}
-		if def.Key != nil {
+		if keys++; keys > 1 {
 			failf(8110, "Cannot add multiple PRIMARY KEY constraints to table '%s'.", n)
 		}
-		def.KeyName = ident(u.ConstraintIdentifier)
-		if col != "" {
-			def.Key = []string{col}
+		for _, k := range def.Indexes[i].Columns {
+			def.Columns[columnOf(def.Columns, k.Name)].Nullable = false
 		}
-		for _, c := range u.Columns {
-			if c.SortOrder == ast.SortOrderDescending {
-				unsupported("a descending key column")
-			}
-			def.Key = append(def.Key, columnText(c.Column))
-		}
-	}
-	for _, c := range d.ColumnDefinitions {
-		for _, k := range c.Constraints {
-			if u, ok := k.(*ast.UniqueConstraintDefinition); ok {
-				key(u, c.ColumnIdentifier.Value)
-			}
-		}
-	}
-	for _, c := range d.TableConstraints {
-		u, ok := c.(*ast.UniqueConstraintDefinition)
-		if !ok {
-			unsupported("the constraint %s", nodeName(c))
-		}
-		key(u, "")
-	}
-	for _, k := range def.Key {
-		i := -1
-		for j := range def.Columns {
-			if sqltype.EqualName(def.Columns[j].Name, k) {
-				i = j
-			}
-		}
-		if i < 0 {
-			failf(1911, "Column name '%s' does not exist in the target table or view.", k)
-		}
-		def.Columns[i].Nullable = false
-	}
-	if len(d.Indexes) > 0 || d.SystemTimePeriod != nil {
-		unsupported("indexes and periods in CREATE TABLE")
 	}
 	return def
 }
 
-func (b *binder) columnDefs(d *ast.TableDefinition) (out []ColumnDef) {
+func columnOf(defs []ColumnDef, name string) int {
+	for i := range defs {
+		if sqltype.EqualName(defs[i].Name, name) {
+			return i
+		}
+	}
+	failf(1911, "Column name '%s' does not exist in the target table or view.", name)
+	return -1
+}
+
+// columnDefs reads the columns of a definition, with the indexes and checks written beside them.
+func (x *executor) columnDefs(b *binder, d *ast.TableDefinition, indexes *[]IndexDef, checks *[]CheckDef) (out []ColumnDef) {
 	for _, c := range d.ColumnDefinitions {
 		name := ident(c.ColumnIdentifier)
-		switch {
-		case c.GeneratedAlways != "" || c.Encryption != nil || c.Index != nil || c.IsMasked:
+		if c.GeneratedAlways != "" || c.Encryption != nil || c.IsMasked {
 			unsupported("the options of column %s", name)
 		}
 		def := ColumnDef{Column: Column{Name: name, Nullable: true}}
 		if c.ComputedColumnExpression != nil {
-			b.computed(&def, c.ComputedColumnExpression, out)
-			out = append(out, def)
-			continue
+			def.Computed, def.Persisted, def.Computation = true, c.IsPersisted, x.kept(c.ComputedColumnExpression, nil)
+		} else {
+			def.Type = b.dataType(c.DataType, 1)
 		}
-		def.Type = b.dataType(c.DataType, 1)
 		if c.Collation != nil {
 			if !knownCollation(c.Collation.Value) {
 				failf(448, "Invalid collation '%s'.", c.Collation.Value)
@@ -148,50 +205,75 @@ func (b *binder) columnDefs(d *ast.TableDefinition) (out []ColumnDef) {
 		if def.Type.Kind == sqltype.RowVersion {
 			def.Nullable = false
 		}
+		if o := c.StorageOptions; o != nil {
+			if o.IsFileStream || o.SparseOption != "Sparse" && o.SparseOption != "None" && o.SparseOption != "" {
+				unsupported("the storage options of column %s", name)
+			}
+			def.Sparse = o.SparseOption == "Sparse"
+		}
 		if c.Nullable != nil {
 			def.Nullable = c.Nullable.Nullable
 		}
+		if c.DefaultConstraint != nil {
+			x.columnDefault(b, &def, c.DefaultConstraint)
+		}
 		for _, k := range c.Constraints {
-			switch x := k.(type) {
+			switch k := k.(type) {
 			case *ast.NullableConstraintDefinition:
-				def.Nullable = x.Nullable
+				def.Nullable = k.Nullable
 			case *ast.UniqueConstraintDefinition:
-				def.Nullable = false
+				*indexes = append(*indexes, keyDef(k, name))
+				def.Nullable = def.Nullable && !k.IsPrimaryKey
 			case *ast.DefaultConstraintDefinition:
-				def.Default = b.valueOf(x.Expression, def.Type)
+				x.columnDefault(b, &def, k)
+			case *ast.CheckConstraintDefinition:
+				*checks = append(*checks, CheckDef{Name: ident(k.ConstraintIdentifier), Column: name, Condition: x.kept(nil, k.CheckCondition)})
 			default:
 				unsupported("the constraint %s", nodeName(k))
 			}
 		}
-		if c.DefaultConstraint != nil {
-			def.Default = b.valueOf(c.DefaultConstraint.Expression, def.Type)
+		if c.Index != nil {
+			*indexes = append(*indexes, inlineIndex(c.Index, name))
 		}
-		if c.IdentityOptions != nil {
-			def.Identity, def.Nullable = true, false
-			for _, o := range []ast.ScalarExpression{c.IdentityOptions.IdentitySeed, c.IdentityOptions.IdentityIncrement} {
-				if o != nil && b.valueOf(o, sqltype.Of(sqltype.BigInt)).Int() != 1 {
-					unsupported("an IDENTITY other than (1,1)")
-				}
+		if o := c.IdentityOptions; o != nil {
+			def.Identity, def.Nullable, def.Seed, def.Step = true, false, 1, 1
+			if o.IdentitySeed != nil {
+				def.Seed = b.valueOf(o.IdentitySeed, sqltype.Of(sqltype.BigInt)).Int()
 			}
+			if o.IdentityIncrement != nil {
+				def.Step = b.valueOf(o.IdentityIncrement, sqltype.Of(sqltype.BigInt)).Int()
+			}
+			identityType(&def)
+		}
+		if def.Sparse && (!def.Nullable || def.Identity || def.Named != nil || def.Type.LOB() && def.Type.Len != sqltype.Max && def.Type.Kind != sqltype.XML) {
+			failf(1731, "Cannot create the sparse column '%s' in the table because an option or data type specified is not valid. A sparse column must be nullable and cannot have the ROWGUIDCOL, IDENTITY, or FILESTREAM properties. A sparse column cannot be of the following data types: text, ntext, image, geometry, geography, or user-defined type.", name)
 		}
 		out = append(out, def)
 	}
 	return out
 }
 
-// computed binds a computed column over the columns before it.
-func (b *binder) computed(def *ColumnDef, x ast.ScalarExpression, before []ColumnDef) {
-	sc := &scope{}
-	cols := make([]Column, len(before))
-	for i, d := range before {
-		cols[i] = d.Column
+// identityType checks what an identity column may be (Microsoft: CREATE TABLE (Transact-SQL) IDENTITY (Property)).
+func identityType(def *ColumnDef) {
+	c := def.Type.Class()
+	if c != sqltype.ClassInt && (c != sqltype.ClassDecimal || def.Type.Kind == sqltype.Money || def.Type.Kind == sqltype.SmallMoney || def.Type.Scale != 0) {
+		failf(2749, "Identity column '%s' must be of data type int, bigint, smallint, tinyint, or decimal or numeric with a scale of 0, unencrypted, and constrained to be nonnullable.", def.Name)
 	}
-	sc.add("", "", cols, false)
-	e := b.expr(x, sc)
-	def.Type, def.Computed = e.typ, true
-	r := b.run
-	def.Compute = func(row sqltype.Row) (sqltype.Value, error) {
-		v := e.eval(&frame{seg: []sqltype.Row{row}})
-		return v, r.takeErr()
+	if def.Step == 0 {
+		failf(2744, "An IDENTITY column must have an increment that is not 0: '%s'.", def.Name)
+	}
+	if def.Named != nil {
+		failf(1754, "Defaults cannot be created on columns with an IDENTITY attribute. Table '', column '%s'.", def.Name)
+	}
+}
+
+func (x *executor) columnDefault(b *binder, def *ColumnDef, k *ast.DefaultConstraintDefinition) {
+	d := x.defaultDef(b, k, def.Name)
+	e := b.cast(b.expr(k.Expression, nil), def.Type, 0)
+	def.Named, def.WithValues = &d, k.WithValues
+	def.Default = b.valueOf(k.Expression, def.Type)
+	def.Each = func() (sqltype.Value, error) {
+		v := e.eval(&frame{})
+		return v, b.takeErr()
 	}
 }

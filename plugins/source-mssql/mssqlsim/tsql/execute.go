@@ -173,6 +173,7 @@ func (x *executor) nested(sql string, vars map[string]*variable) error {
 	inner := *outer
 	inner.vars, inner.tables = vars, map[string]*tableVar{}
 	x.batch = &inner
+	defer x.sess.Scope()()
 	defer func() {
 		outer.rowCount, outer.implicit = inner.rowCount, inner.implicit
 		x.batch = outer
@@ -262,7 +263,7 @@ func (b *binder) declared(text string, vars map[string]*variable) (names []strin
 	if text == "" {
 		return nil
 	}
-	sc, err := parse(b.ctx, "DECLARE "+text)
+	sc, err := parse(b.ctx, rewrite("DECLARE "+text))
 	if err != nil {
 		fail(err)
 	}

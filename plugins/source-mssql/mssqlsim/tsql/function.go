@@ -110,6 +110,15 @@ func (b *binder) global(name string) expr {
 // system asks the session for a function that depends on the server or the connection. Its arguments must be
 // constant.
 func (b *binder) system(name string, args []expr) expr {
+	if name == "NEWID" { // another value in each row
+		return expr{typ: sqltype.Of(sqltype.UniqueIdentifier), eval: func(*frame) sqltype.Value {
+			v, _, _, err := b.sess.System(name, nil)
+			if err != nil {
+				b.fail(err)
+			}
+			return v
+		}}
+	}
 	vals := make([]sqltype.Value, len(args))
 	for i, a := range args {
 		if !a.konst {

@@ -54,37 +54,22 @@ func (b *binder) target(ref ast.TableReference) (Writable, Name) {
 
 func (x *executor) insert(s *ast.InsertStatement) error {
 	spec := s.InsertSpecification
-	if spec.OutputClause != nil || spec.OutputIntoClause != nil || spec.TopRowFilter != nil {
-		return sqltype.Unsupported("OUTPUT and TOP of INSERT")
+	if spec.TopRowFilter != nil {
+		return sqltype.Unsupported("TOP of INSERT")
 	}
 	return x.scoped(true, func(b *binder) error {
 		b.with(s.WithCtesAndXmlNamespaces)
 		w, name := b.target(spec.Target)
 		cols := w.Columns()
-		var into []int
-		if len(spec.Columns) > 0 {
-			for _, c := range spec.Columns {
-				into = append(into, columnNamed(cols, columnText(c)))
-			}
-		} else {
-			for i, c := range cols {
-				if !c.Identity && !c.Computed && c.Type.Kind != sqltype.RowVersion {
-					into = append(into, i)
-				}
-			}
-		}
-		for _, i := range into {
-			if cols[i].Identity {
-				failf(544, "Cannot insert explicit value for identity column in table '%s' when IDENTITY_INSERT is set to OFF.", name.Object)
-			}
-			if cols[i].Computed {
-				failf(271, "The column \"%s\" cannot be modified because it is either a computed column or is the result of a UNION operator.", cols[i].Name)
-			}
-		}
-		defaults := w.Defaults()
+		into := b.insertColumns(w, name, spec.Columns)
+		out := b.output(cols, spec.OutputClause, spec.OutputIntoClause, []StatementKind{KindInsert}, nil)
+		defaults := b.defaults(w)
 		var changes []Change
 		add := func(row sqltype.Row, from []sqltype.Type) error {
-			out := append(sqltype.Row(nil), defaults...)
+			out := make(sqltype.Row, len(cols))
+			for i, d := range defaults {
+				out[i] = d()
+			}
 			for i, k := range into {
 				v, err := Assign(row[i], from[i], cols[k], name.String())
 				if err != nil {
@@ -101,12 +86,68 @@ func (x *executor) insert(s *ast.InsertStatement) error {
 		if b.err != nil {
 			return b.err
 		}
-		if err := w.Write(b.ctx, changes); err != nil {
+		return x.write(b, w, changes, KindInsert, out)
+	})
+}
+
+// write hands the changes of a statement over, delivers its OUTPUT and counts its rows.
+func (x *executor) write(b *binder, w Writable, changes []Change, kind StatementKind, out *outputs) error {
+	if err := w.Write(b.ctx, changes); err != nil {
+		return err
+	}
+	if out != nil {
+		for _, c := range changes {
+			if err := out.add(c, "", nil); err != nil {
+				return err
+			}
+		}
+		if err := out.send(b); err != nil {
 			return err
 		}
-		x.affected(b, len(changes), KindInsert)
-		return nil
-	})
+	}
+	x.affected(b, len(changes), kind)
+	return nil
+}
+
+// explicitIdentity is a table whose identity column may be given values while IDENTITY_INSERT is on.
+type explicitIdentity interface{ IdentityInsert() bool }
+
+// insertColumns gives the columns that an INSERT fills: those of its list, or all that can be.
+func (b *binder) insertColumns(w Writable, name Name, list []*ast.ColumnReferenceExpression) (into []int) {
+	cols := w.Columns()
+	explicit := false
+	if e, ok := w.(explicitIdentity); ok {
+		explicit = e.IdentityInsert()
+	}
+	for i, c := range cols {
+		if len(list) > 0 || c.Identity || c.Computed || c.Type.Kind == sqltype.RowVersion {
+			continue
+		}
+		into = append(into, i)
+	}
+	for k, c := range list {
+		i := columnNamed(cols, columnText(c))
+		for _, o := range into[:k] {
+			if o == i {
+				failf(264, "The column name '%s' is specified more than once in the SET clause or column list of an INSERT. A column cannot be assigned more than one value in the same clause. Modify the clause to make sure that a column is updated only once. If this statement updates or inserts columns into a view, column aliasing can conceal the duplication in your code.", cols[i].Name)
+			}
+		}
+		into = append(into, i)
+	}
+	given := false
+	for _, i := range into {
+		if cols[i].Identity && !explicit {
+			failf(544, "Cannot insert explicit value for identity column in table '%s' when IDENTITY_INSERT is set to OFF.", name.Object)
+		}
+		given = given || cols[i].Identity
+		if cols[i].Computed {
+			failf(271, "The column \"%s\" cannot be modified because it is either a computed column or is the result of a UNION operator.", cols[i].Name)
+		}
+	}
+	if explicit && !given {
+		failf(545, "Explicit value must be specified for identity column in table '%s' either when IDENTITY_INSERT is set to ON or when a replication user is inserting into a NOT FOR REPLICATION identity column.", name.Object)
+	}
+	return into
 }
 
 func (x *executor) affected(b *binder, n int, kind StatementKind) {
@@ -114,11 +155,15 @@ func (x *executor) affected(b *binder, n int, kind StatementKind) {
 	x.out.Affected(int64(n), kind)
 }
 
-func (x *executor) insertSource(b *binder, src ast.InsertSource, into []int, cols []Column, defaults []sqltype.Value, add func(sqltype.Row, []sqltype.Type) error) error {
+func (x *executor) insertSource(b *binder, src ast.InsertSource, into []int, cols []Column, defaults []func() sqltype.Value, add func(sqltype.Row, []sqltype.Type) error) error {
 	switch s := src.(type) {
 	case *ast.ValuesInsertSource:
 		if s.IsDefaultValues {
-			return add(nil, nil)
+			row, types := make(sqltype.Row, len(into)), make([]sqltype.Type, len(into))
+			for i, k := range into {
+				row[i], types[i] = defaults[k](), cols[k].Type
+			}
+			return add(row, types)
 		}
 		for _, rv := range s.RowValues {
 			if len(rv.ColumnValues) != len(into) {
@@ -128,7 +173,7 @@ func (x *executor) insertSource(b *binder, src ast.InsertSource, into []int, col
 			types := make([]sqltype.Type, len(into))
 			for i, v := range rv.ColumnValues {
 				if _, ok := v.(*ast.DefaultLiteral); ok {
-					row[i], types[i] = defaults[into[i]], cols[into[i]].Type
+					row[i], types[i] = defaults[into[i]](), cols[into[i]].Type
 					continue
 				}
 				e := b.expr(v, nil)
@@ -278,78 +323,95 @@ func collect(ctx context.Context, n node, ref *tableRef, fn func(f *frame, old s
 
 func (x *executor) update(s *ast.UpdateStatement) error {
 	spec := s.UpdateSpecification
-	if spec.OutputClause != nil || spec.OutputIntoClause != nil || spec.FromClause != nil || s.WithCtesAndXmlNamespaces != nil {
-		return sqltype.Unsupported("OUTPUT, FROM and WITH of UPDATE")
+	if spec.FromClause != nil || s.WithCtesAndXmlNamespaces != nil {
+		return sqltype.Unsupported("FROM and WITH of UPDATE")
 	}
 	return x.scoped(true, func(b *binder) error {
 		w, name := b.target(spec.Target)
 		sc, ref, n := b.affectedRows(w, name, spec.WhereClause, spec.TopRowFilter)
-		type set struct {
-			col int
-			val expr
-		}
-		var sets []set
-		for _, c := range spec.SetClauses {
-			a, ok := c.(*ast.AssignmentSetClause)
-			if !ok || a.Variable != nil || a.Column == nil {
-				unsupported("this SET of UPDATE")
-			}
-			k := columnNamed(ref.cols, a.Column.MultiPartIdentifier.Identifiers[len(a.Column.MultiPartIdentifier.Identifiers)-1].Value)
-			if ref.cols[k].Identity {
-				failf(8102, "Cannot update identity column '%s'.", ref.cols[k].Name)
-			}
-			if ref.cols[k].Computed {
-				failf(271, "The column \"%s\" cannot be modified because it is either a computed column or is the result of a UNION operator.", ref.cols[k].Name)
-			}
-			var v expr
-			if _, isDefault := a.NewValue.(*ast.DefaultLiteral); isDefault {
-				v = constant(ref.cols[k].Type, w.Defaults()[k])
-			} else {
-				v = b.expr(a.NewValue, sc)
-			}
-			if op, ok := map[string]sqltype.Op{"AddEquals": sqltype.Add, "SubtractEquals": sqltype.Sub, "MultiplyEquals": sqltype.Mul, "DivideEquals": sqltype.Div}[a.AssignmentKind]; ok {
-				v = b.arith(op, b.column(a.Column, sc), v)
-			} else if a.AssignmentKind != "" && a.AssignmentKind != "Equals" {
-				unsupported("the assignment %s", a.AssignmentKind)
-			}
-			sets = append(sets, set{k, v})
-		}
+		sets := b.assignments(spec.SetClauses, sc, ref.cols, w)
+		out := b.output(w.Columns(), spec.OutputClause, spec.OutputIntoClause, []StatementKind{KindUpdate}, nil)
 		var changes []Change
 		err := collect(b.ctx, n, ref, func(f *frame, old sqltype.Row, id sqltype.Value) error {
-			row := append(sqltype.Row(nil), old...)
-			for _, s := range sets {
-				v := s.val.eval(f)
-				if b.err != nil {
-					return b.err
-				}
-				v, err := Assign(v, s.val.typ, ref.cols[s.col], name.String())
-				if err != nil {
-					return err
-				}
-				row[s.col] = v
-			}
+			row, err := b.assigned(f, old, sets, ref.cols, name)
 			changes = append(changes, Change{ID: id, Old: old, New: row})
-			return nil
+			return err
 		})
 		if err != nil {
 			return err
 		}
-		if err := w.Write(b.ctx, changes); err != nil {
-			return err
-		}
-		x.affected(b, len(changes), KindUpdate)
-		return nil
+		return x.write(b, w, changes, KindUpdate, out)
 	})
+}
+
+// assignment is one column of SET.
+type assignment struct {
+	col int
+	val expr
+}
+
+// assignments binds SET of UPDATE and MERGE.
+func (b *binder) assignments(list []ast.SetClause, sc *scope, cols []Column, w Writable) (sets []assignment) {
+	defaults := b.defaults(w)
+	for _, c := range list {
+		a, ok := c.(*ast.AssignmentSetClause)
+		if !ok || a.Variable != nil || a.Column == nil {
+			unsupported("this SET of UPDATE")
+		}
+		k := columnNamed(cols, a.Column.MultiPartIdentifier.Identifiers[len(a.Column.MultiPartIdentifier.Identifiers)-1].Value)
+		for _, s := range sets {
+			if s.col == k {
+				failf(264, "The column name '%s' is specified more than once in the SET clause or column list of an INSERT. A column cannot be assigned more than one value in the same clause. Modify the clause to make sure that a column is updated only once. If this statement updates or inserts columns into a view, column aliasing can conceal the duplication in your code.", cols[k].Name)
+			}
+		}
+		switch {
+		case cols[k].Identity:
+			failf(8102, "Cannot update identity column '%s'.", cols[k].Name)
+		case cols[k].Computed:
+			failf(271, "The column \"%s\" cannot be modified because it is either a computed column or is the result of a UNION operator.", cols[k].Name)
+		}
+		var v expr
+		if _, isDefault := a.NewValue.(*ast.DefaultLiteral); isDefault {
+			v = expr{typ: cols[k].Type, null: true, eval: func(*frame) sqltype.Value { return defaults[k]() }}
+		} else {
+			v = b.expr(a.NewValue, sc)
+		}
+		if op, ok := map[string]sqltype.Op{"AddEquals": sqltype.Add, "SubtractEquals": sqltype.Sub, "MultiplyEquals": sqltype.Mul, "DivideEquals": sqltype.Div}[a.AssignmentKind]; ok {
+			v = b.arith(op, b.column(a.Column, sc), v)
+		} else if a.AssignmentKind != "" && a.AssignmentKind != "Equals" {
+			unsupported("the assignment %s", a.AssignmentKind)
+		}
+		sets = append(sets, assignment{k, v})
+	}
+	return sets
+}
+
+// assigned gives the row that SET makes of one.
+func (b *binder) assigned(f *frame, old sqltype.Row, sets []assignment, cols []Column, name Name) (sqltype.Row, error) {
+	row := append(sqltype.Row(nil), old...)
+	for _, s := range sets {
+		v := s.val.eval(f)
+		if b.err != nil {
+			return nil, b.err
+		}
+		v, err := Assign(v, s.val.typ, cols[s.col], name.String())
+		if err != nil {
+			return nil, err
+		}
+		row[s.col] = v
+	}
+	return row, nil
 }
 
 func (x *executor) delete(s *ast.DeleteStatement) error {
 	spec := s.DeleteSpecification
-	if spec.OutputClause != nil || spec.OutputIntoClause != nil || spec.FromClause != nil || s.WithCtesAndXmlNamespaces != nil {
-		return sqltype.Unsupported("OUTPUT, FROM and WITH of DELETE")
+	if spec.FromClause != nil || s.WithCtesAndXmlNamespaces != nil {
+		return sqltype.Unsupported("FROM and WITH of DELETE")
 	}
 	return x.scoped(true, func(b *binder) error {
 		w, name := b.target(spec.Target)
 		_, ref, n := b.affectedRows(w, name, spec.WhereClause, spec.TopRowFilter)
+		out := b.output(w.Columns(), spec.OutputClause, spec.OutputIntoClause, []StatementKind{KindDelete}, nil)
 		var changes []Change
 		err := collect(b.ctx, n, ref, func(_ *frame, old sqltype.Row, id sqltype.Value) error {
 			changes = append(changes, Change{ID: id, Old: old})
@@ -358,10 +420,6 @@ func (x *executor) delete(s *ast.DeleteStatement) error {
 		if err != nil {
 			return err
 		}
-		if err := w.Write(b.ctx, changes); err != nil {
-			return err
-		}
-		x.affected(b, len(changes), KindDelete)
-		return nil
+		return x.write(b, w, changes, KindDelete, out)
 	})
 }

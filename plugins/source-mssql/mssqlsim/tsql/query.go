@@ -255,6 +255,8 @@ func (b *binder) selectList(elements []ast.SelectElement, sc *scope, p *selectPl
 			} else if c, ok := x.Expression.(*ast.ColumnReferenceExpression); ok && c.MultiPartIdentifier != nil {
 				ids := c.MultiPartIdentifier.Identifiers
 				name = ids[len(ids)-1].Value
+			} else if ok && c.ColumnType == "PseudoColumnAction" {
+				name = "$action"
 			}
 			add(b.expr(x.Expression, sc), name)
 		default:

@@ -33,6 +33,7 @@ const (
 	KindInsert
 	KindUpdate
 	KindDelete
+	KindMerge
 )
 
 // Output receives what a batch produces, in order. An error of Columns or Row ends the batch.
@@ -41,6 +42,7 @@ type Output interface {
 	Row(row sqltype.Row) error
 	// EndResult ends the rows of the last Columns. Without it they ended with the error that follows.
 	EndResult()
+	// Affected counts the rows a statement changed. It ends the rows of the last Columns too, those of OUTPUT.
 	Affected(n int64, kind StatementKind)
 	Info(e *sqltype.Error)
 	// Raise reports an error that does not end the batch.
@@ -58,6 +60,7 @@ type batch struct {
 	lastError int32
 	caught    *sqltype.Error
 	implicit  bool
+	source    string // as the parser read it
 }
 
 type variable struct {
@@ -98,6 +101,9 @@ func (b *binder) variable(name string) *variable {
 // Exec runs a request. Implicit tells that SET IMPLICIT_TRANSACTIONS is on for the session.
 func Exec(ctx context.Context, sess Session, req Request, implicit bool, out Output) error {
 	x := &executor{ctx: ctx, sess: sess, out: out, batch: &batch{vars: map[string]*variable{}, tables: map[string]*tableVar{}, implicit: implicit}}
+	if len(req.Args) > 0 { // sp_executesql, which is a scope of its own
+		defer sess.Scope()()
+	}
 	for _, a := range req.Args {
 		x.batch.vars[strings.ToLower(a.Name)] = &variable{typ: a.Type, val: a.Value}
 	}
@@ -131,7 +137,8 @@ func (x *executor) text(sql string) (flow, error) {
 	if strings.TrimSpace(sql) == "" {
 		return goOn, nil
 	}
-	sc, err := parse(x.ctx, sql)
+	x.batch.source = nameKeys(rewriteMerge(rewrite(sql)))
+	sc, err := parse(x.ctx, x.batch.source)
 	if err != nil {
 		return goOn, err
 	}
@@ -143,9 +150,9 @@ func (x *executor) text(sql string) (flow, error) {
 	return goOn, nil
 }
 
-// parse reads a batch and refuses what the parser accepts and SQL Server does not.
+// parse reads a batch after rewrite.
 func parse(ctx context.Context, sql string) (*ast.Script, error) {
-	sc, err := parser.Parse(ctx, strings.NewReader(rewrite(sql)))
+	sc, err := parser.Parse(ctx, strings.NewReader(sql))
 	if err != nil {
 		return nil, sqltype.Errorf(102, "Incorrect syntax: %v", err)
 	}

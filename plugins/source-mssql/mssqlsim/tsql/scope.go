@@ -51,6 +51,8 @@ type scope struct {
 	group *grouping
 	// windows collects window functions met while binding the select list.
 	windows *[]*windowCall
+	// action is the table of $action in OUTPUT.
+	action *tableRef
 }
 
 func (s *scope) add(alias, schema string, cols []Column, pruned bool) *tableRef {
@@ -133,6 +135,10 @@ func columnText(c *ast.ColumnReferenceExpression) string {
 
 // column binds a column of this or an outer query.
 func (b *binder) column(c *ast.ColumnReferenceExpression, sc *scope) expr {
+	if sc != nil && sc.action != nil && c.ColumnType == "PseudoColumnAction" {
+		seg := sc.action.idx
+		return expr{typ: sc.action.cols[0].Type, null: true, eval: func(f *frame) sqltype.Value { return f.seg[seg][0] }}
+	}
 	if c.MultiPartIdentifier == nil {
 		unsupported("the column reference %s", c.ColumnType)
 	}

@@ -19,6 +19,8 @@ func (x *executor) statement(st ast.Statement) (flow, error) {
 		return goOn, x.update(s)
 	case *ast.DeleteStatement:
 		return goOn, x.delete(s)
+	case *ast.MergeStatement:
+		return goOn, x.merge(s)
 	case *ast.ExecuteStatement:
 		return goOn, x.execute(s)
 	case *ast.DeclareVariableStatement:
@@ -33,7 +35,7 @@ func (x *executor) statement(st ast.Statement) (flow, error) {
 		})
 	case *ast.DeclareTableVariableStatement:
 		return goOn, x.plain(func(b *binder) {
-			x.batch.tables[strings.ToLower(s.Body.VariableName.Value)] = newTableVar(b.columnDefs(s.Body.Definition))
+			x.batch.tables[strings.ToLower(s.Body.VariableName.Value)] = x.tableVariable(b, s.Body.VariableName.Value, s.Body.Definition)
 		})
 	case *ast.SetVariableStatement:
 		return goOn, x.scoped(false, func(b *binder) error {

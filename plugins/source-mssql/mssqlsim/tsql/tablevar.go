@@ -5,22 +5,59 @@ import (
 	"strings"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/sqlc-dev/teesql/ast"
 )
 
 func lower(s string) string { return strings.ToLower(s) }
 
 // tableVar is a table variable. The identity of a row is its number plus one; deleted rows leave a hole.
 type tableVar struct {
+	name     string
 	defs     []ColumnDef
 	cols     []Column
 	rows     []sqltype.Row
-	identity int64
+	computed map[int]func(sqltype.Row) (sqltype.Value, error)
+	checks   []func(sqltype.Row) (sqltype.Value, error)
+	unique   [][]int // columns that no two rows agree in
+	next     int64   // value of the identity column in the next row
 }
 
-func newTableVar(defs []ColumnDef) *tableVar {
-	t := &tableVar{defs: defs}
-	for _, d := range defs {
+// tableVariable makes a table variable from its declaration.
+func (x *executor) tableVariable(b *binder, name string, d *ast.TableDefinition) *tableVar {
+	def := x.tableDef(b, Name{Object: name}, d)
+	t := &tableVar{name: name, defs: def.Columns, computed: map[int]func(sqltype.Row) (sqltype.Value, error){}}
+	for _, d := range def.Columns {
 		t.cols = append(t.cols, d.Column)
+		if d.Identity {
+			t.next = d.Seed
+		}
+	}
+	for i, d := range def.Columns {
+		if d.Computation == nil {
+			continue
+		}
+		typ, null, fn, err := d.Computation.Bind(t.cols)
+		if err != nil {
+			fail(err)
+		}
+		t.cols[i].Type, t.cols[i].Nullable, t.computed[i] = typ, null, fn
+	}
+	for _, c := range def.Checks {
+		_, _, fn, err := c.Condition.Bind(t.cols)
+		if err != nil {
+			fail(err)
+		}
+		t.checks = append(t.checks, fn)
+	}
+	for _, i := range def.Indexes {
+		if !i.Unique {
+			continue
+		}
+		var cols []int
+		for _, c := range i.Columns {
+			cols = append(cols, columnOf(def.Columns, c.Name))
+		}
+		t.unique = append(t.unique, cols)
 	}
 	return t
 }
@@ -60,27 +97,21 @@ func (c *tableVarCursor) Next() (sqltype.Row, error) {
 
 func (c *tableVarCursor) Close() {}
 
-func (t *tableVar) Defaults() []sqltype.Value {
-	out := make([]sqltype.Value, len(t.defs))
+func (t *tableVar) Defaults() []Default {
+	out := make([]Default, len(t.defs))
 	for i, d := range t.defs {
-		out[i] = d.Default
+		out[i] = d.EachInsert()
 	}
 	return out
 }
 
 func (t *tableVar) Write(_ context.Context, changes []Change) error {
 	rows := append([]sqltype.Row(nil), t.rows...)
-	identity := t.identity
+	next := t.next
 	for _, c := range changes {
 		if c.New != nil {
-			for i, col := range t.cols {
-				if col.Identity && c.Old == nil {
-					identity++
-					c.New[i] = sqltype.FromInt(identity)
-				}
-				if !col.Nullable && c.New[i].IsNull() {
-					return sqltype.Errorf(515, "Cannot insert the value NULL into column '%s', table '@table'; column does not allow nulls. INSERT fails.", col.Name)
-				}
+			if err := t.fill(c, &next); err != nil {
+				return err
 			}
 		}
 		if c.Old == nil {
@@ -89,6 +120,64 @@ func (t *tableVar) Write(_ context.Context, changes []Change) error {
 			rows[c.ID.Int()-1] = c.New
 		}
 	}
-	t.rows, t.identity = rows, identity
+	if err := t.distinct(rows); err != nil {
+		return err
+	}
+	t.rows, t.next = rows, next
+	return nil
+}
+
+// fill completes a row and checks it.
+func (t *tableVar) fill(c Change, next *int64) error {
+	verb := "UPDATE"
+	if c.Old == nil {
+		verb = "INSERT"
+	}
+	for i, col := range t.cols {
+		if col.Identity && c.Old == nil {
+			c.New[i] = sqltype.FromInt(*next)
+			*next += t.defs[i].Step
+		}
+		if fn := t.computed[i]; fn != nil {
+			v, err := fn(c.New)
+			if err != nil {
+				return err
+			}
+			c.New[i] = v
+		}
+		if !col.Nullable && c.New[i].IsNull() {
+			return sqltype.Errorf(515, "Cannot insert the value NULL into column '%s', table '%s'; column does not allow nulls. %s fails.", col.Name, t.name, verb)
+		}
+	}
+	for _, check := range t.checks {
+		v, err := check(c.New)
+		if err != nil {
+			return err
+		}
+		if !v.IsNull() && !v.Bool() {
+			return sqltype.Errorf(547, "The %s statement conflicted with a CHECK constraint of table '%s'.", verb, t.name)
+		}
+	}
+	return nil
+}
+
+// distinct checks the unique columns.
+func (t *tableVar) distinct(rows []sqltype.Row) error {
+	for _, cols := range t.unique {
+		seen := map[string]bool{}
+		for _, row := range rows {
+			if row == nil {
+				continue
+			}
+			var key []byte
+			for _, c := range cols {
+				key = row[c].AppendKey(key, t.cols[c].Type)
+			}
+			if seen[string(key)] {
+				return sqltype.Errorf(2627, "Violation of PRIMARY KEY or UNIQUE KEY constraint. Cannot insert duplicate key in object 'dbo.%s'.", t.name)
+			}
+			seen[string(key)] = true
+		}
+	}
 	return nil
 }

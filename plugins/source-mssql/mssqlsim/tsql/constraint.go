@@ -1,0 +1,184 @@
+package tsql
+
+import (
+	"strings"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/sqlc-dev/teesql/ast"
+)
+
+// IndexKind tells what made an index.
+type IndexKind uint8
+
+// An index is made by CREATE INDEX or INDEX in CREATE TABLE, or is that of a constraint.
+const (
+	PlainIndex IndexKind = iota
+	UniqueConstraint
+	PrimaryKey
+)
+
+// IndexDef is an index or the constraint that has one. A name that is "" is left to the server.
+type IndexDef struct {
+	Name      string
+	Kind      IndexKind
+	Unique    bool
+	Clustered bool
+	// Chosen tells that CLUSTERED or NONCLUSTERED was written; a primary key is clustered unless another index is.
+	Chosen  bool
+	Columns []IndexColumn
+	Include []string
+}
+
+// IndexColumn is a key column of an index.
+type IndexColumn struct {
+	Name       string
+	Descending bool
+}
+
+// CheckDef is a CHECK constraint.
+type CheckDef struct {
+	Name      string
+	Column    string // of a constraint written beside a column
+	Condition *Expression
+	Unchecked bool // WITH NOCHECK: rows that are there are not looked at
+}
+
+// DefaultDef is a DEFAULT constraint.
+type DefaultDef struct {
+	Name   string
+	Column string
+	Expr   *Expression
+	Value  sqltype.Value // of the expression now
+	Type   sqltype.Type  // of Value
+	Varies bool          // the expression calls functions: each statement evaluates it
+}
+
+// indexOptions refuses what changes what an index does; the rest is storage.
+func indexOptions(list []ast.IndexOption) {
+	for _, o := range list {
+		switch x := o.(type) {
+		case *ast.IndexStateOption:
+			switch x.OptionKind {
+			case "IgnoreDupKey", "DropExisting", "Resumable":
+				if x.OptionState == "On" {
+					unsupported("the index option %s = ON", x.OptionKind)
+				}
+			}
+		case *ast.IndexExpressionOption, *ast.OnlineIndexOption, *ast.DataCompressionOption:
+		default:
+			unsupported("the index option %s", nodeName(o))
+		}
+	}
+}
+
+func indexColumns(list []*ast.ColumnWithSortOrder) (out []IndexColumn) {
+	for _, c := range list {
+		out = append(out, IndexColumn{Name: columnText(c.Column), Descending: c.SortOrder == ast.SortOrderDescending})
+	}
+	return out
+}
+
+func columnTexts(list []*ast.ColumnReferenceExpression) (out []string) {
+	for _, c := range list {
+		out = append(out, columnText(c))
+	}
+	return out
+}
+
+// indexType reads CLUSTERED and NONCLUSTERED.
+func (d *IndexDef) indexType(t *ast.IndexType) {
+	if t == nil {
+		return
+	}
+	switch t.IndexTypeKind {
+	case "Clustered":
+		d.Clustered, d.Chosen = true, true
+	case "NonClustered":
+		d.Chosen = true
+	case "":
+	default:
+		unsupported("the index type %s", t.IndexTypeKind)
+	}
+}
+
+// keyDef reads PRIMARY KEY and UNIQUE; column is that of a constraint beside a column.
+func keyDef(u *ast.UniqueConstraintDefinition, column string) IndexDef {
+	if u.IsEnforced != nil && !*u.IsEnforced {
+		unsupported("a constraint that is NOT ENFORCED")
+	}
+	indexOptions(u.IndexOptions)
+	d := IndexDef{Name: constraintName(u.ConstraintIdentifier), Kind: UniqueConstraint, Unique: true, Columns: indexColumns(u.Columns)}
+	if u.IsPrimaryKey {
+		d.Kind = PrimaryKey
+	}
+	d.indexType(u.IndexType)
+	if u.Clustered {
+		d.Clustered, d.Chosen = true, true
+	}
+	if len(d.Columns) == 0 && column != "" {
+		d.Columns = []IndexColumn{{Name: column}}
+	}
+	return d
+}
+
+// constraintName gives the name of a constraint, "" when it has none (see unnamed).
+func constraintName(i *ast.Identifier) string { return strings.TrimPrefix(ident(i), "\x01") }
+
+// inlineIndex reads INDEX of CREATE TABLE.
+func inlineIndex(i *ast.IndexDefinition, column string) IndexDef {
+	if i.FilterPredicate != nil {
+		unsupported("a filtered index")
+	}
+	indexOptions(i.IndexOptions)
+	d := IndexDef{Name: ident(i.Name), Unique: i.Unique, Columns: indexColumns(i.Columns), Include: columnTexts(i.IncludeColumns)}
+	d.indexType(i.IndexType)
+	if len(d.Columns) == 0 && column != "" {
+		d.Columns = []IndexColumn{{Name: column}}
+	}
+	return d
+}
+
+// tableConstraint reads a constraint that stands by itself.
+func (x *executor) tableConstraint(b *binder, c ast.TableConstraint, unchecked bool, keys *[]IndexDef, checks *[]CheckDef, defaults *[]DefaultDef) {
+	switch k := c.(type) {
+	case *ast.UniqueConstraintDefinition:
+		*keys = append(*keys, keyDef(k, ""))
+	case *ast.CheckConstraintDefinition:
+		*checks = append(*checks, CheckDef{Name: ident(k.ConstraintIdentifier), Condition: x.kept(nil, k.CheckCondition), Unchecked: unchecked})
+	case *ast.DefaultConstraintDefinition:
+		if k.WithValues {
+			unsupported("WITH VALUES of a DEFAULT that is added by itself")
+		}
+		*defaults = append(*defaults, x.defaultDef(b, k, ident(k.Column)))
+	default:
+		unsupported("the constraint %s", nodeName(c))
+	}
+}
+
+// defaultDef reads DEFAULT.
+func (x *executor) defaultDef(b *binder, k *ast.DefaultConstraintDefinition, column string) DefaultDef {
+	d := DefaultDef{Name: constraintName(k.ConstraintIdentifier), Column: column, Expr: x.kept(k.Expression, nil)}
+	if names := d.Expr.Columns(); len(names) > 0 {
+		failf(128, "The name \"%s\" is not permitted in this context. Valid expressions are constants, constant expressions, and (in some contexts) variables. Column names are not permitted.", names[0])
+	}
+	e := b.expr(k.Expression, nil)
+	d.Type, d.Value = e.typ, e.eval(&frame{})
+	if b.err != nil {
+		fail(b.takeErr())
+	}
+	d.Varies = calls(k.Expression)
+	return d
+}
+
+// Ordered gives indexes in the order in which a server makes them: those that were written as clustered come before a
+// primary key that takes what is left.
+func Ordered(defs []IndexDef) (out []IndexDef) {
+	for _, clustered := range []bool{true, false} {
+		for _, d := range defs {
+			if d.Clustered == clustered {
+				out = append(out, d)
+			}
+		}
+	}
+	return out
+}

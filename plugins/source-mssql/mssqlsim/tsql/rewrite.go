@@ -1,0 +1,126 @@
+package tsql
+
+import (
+	"regexp"
+	"strings"
+)
+
+// The parser (teesql v1.1.0) does not read hints on the target of a MERGE, VALUES as its source, nor ALTER TABLE ... ADD
+// PRIMARY KEY, UNIQUE or DEFAULT without a name. They are rewritten here before it sees them.
+
+var mergeWord = regexp.MustCompile(`(?i)\bmerge\b`)
+
+// unnamed gives a constraint a name that means none.
+const unnamed = "CONSTRAINT [\x01] "
+
+var addKey = regexp.MustCompile(`(?i)\badd\s+(primary\s+key|unique|default)\b`)
+
+// nameKeys gives a name to the constraints that the parser wants one of.
+func nameKeys(sql string) string {
+	if !addKey.MatchString(sql) {
+		return sql
+	}
+	var b strings.Builder
+	var last string // the word before
+	for _, t := range tokens(sql) {
+		if strings.EqualFold(last, "add") && (strings.EqualFold(t.text, "primary") || strings.EqualFold(t.text, "unique") || strings.EqualFold(t.text, "default")) {
+			b.WriteString(unnamed)
+		}
+		if !t.blank {
+			last = t.text
+		}
+		b.WriteString(t.text)
+	}
+	return b.String()
+}
+
+// lockHints are hints that ask for locks; here every statement that writes locks what it writes.
+var lockHints = map[string]bool{"holdlock": true, "serializable": true, "updlock": true, "rowlock": true, "xlock": true, "tablock": true, "tablockx": true, "paglock": true}
+
+// rewriteMerge takes lock hints off the target and makes a SELECT of VALUES.
+func rewriteMerge(sql string) string {
+	if !mergeWord.MatchString(sql) {
+		return sql
+	}
+	toks := tokens(sql)
+	next := func(i int) int { // the next word
+		for i++; i < len(toks) && toks[i].blank; i++ {
+		}
+		return i
+	}
+	word := func(i int, w string) bool { return i < len(toks) && strings.EqualFold(toks[i].text, w) }
+	for i := range toks {
+		if !word(i, "merge") {
+			continue
+		}
+		j := next(i)
+		for j < len(toks) && !word(j, "using") && !word(j, "with") && toks[j].text != ";" {
+			j = next(j)
+		}
+		if word(j, "with") {
+			blankHints(toks, j, next)
+			for j < len(toks) && !word(j, "using") && toks[j].text != ";" {
+				j = next(j)
+			}
+		}
+		if open := next(j); word(j, "using") && word(open, "(") && word(next(open), "values") {
+			valuesSource(toks, open, next)
+		}
+	}
+	var b strings.Builder
+	for _, t := range toks {
+		b.WriteString(t.text)
+	}
+	return b.String()
+}
+
+// blankHints removes WITH (...) when all it holds is lock hints.
+func blankHints(toks []token, with int, next func(int) int) {
+	i := next(with)
+	if i >= len(toks) || toks[i].text != "(" {
+		return
+	}
+	for i = next(i); i < len(toks) && toks[i].text != ")"; i = next(i) {
+		if t := toks[i].text; t != "," && !lockHints[lower(t)] {
+			return
+		}
+	}
+	for k := with; k <= i && k < len(toks); k++ {
+		toks[k] = token{" ", true}
+	}
+}
+
+// valuesSource makes "(VALUES ...) AS s (a, b)" "(SELECT * FROM (VALUES ...) AS s (a, b)) AS s".
+func valuesSource(toks []token, open int, next func(int) int) {
+	shut := closing(toks, open)
+	i := next(shut)
+	if i < len(toks) && strings.EqualFold(toks[i].text, "as") {
+		i = next(i)
+	}
+	list := next(i)
+	if shut < 0 || list >= len(toks) || toks[list].text != "(" {
+		return
+	}
+	end := closing(toks, list)
+	if end < 0 {
+		return
+	}
+	toks[open].text = "(SELECT * FROM ("
+	toks[end].text += ") AS " + toks[i].text
+}
+
+// closing gives the place of the parenthesis that closes one, -1 when there is none.
+func closing(toks []token, open int) int {
+	depth := 0
+	for i := open; i < len(toks); i++ {
+		switch toks[i].text {
+		case "(":
+			depth++
+		case ")":
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}

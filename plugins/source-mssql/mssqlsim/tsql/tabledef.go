@@ -1,0 +1,74 @@
+package tsql
+
+import (
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+)
+
+// ShapeSession is what a session does to the shape of its database besides tables.
+type ShapeSession interface {
+	CreateSchema(name, owner string) error
+	DropSchema(name string, ifExists bool) error
+	// Transfer moves an object to another schema.
+	Transfer(schema string, n Name) error
+	CreateIndex(n Name, def IndexDef) error
+	DropIndex(n Name, index string, ifExists bool) error
+	// IdentityInsert sets IDENTITY_INSERT of a table.
+	IdentityInsert(n Name, on bool) error
+	// CheckIdentity is DBCC CHECKIDENT; it answers what DBCC prints.
+	CheckIdentity(table string, reseed bool, value *int64) (string, error)
+	// Scope begins a scope of SCOPE_IDENTITY, which leave ends.
+	Scope() (leave func())
+}
+
+// TableDef is a CREATE TABLE. Key is a primary key with the server's choices, for definitions in Go; those in T-SQL have
+// theirs among the indexes.
+type TableDef struct {
+	Name    Name
+	Columns []ColumnDef
+	KeyName string
+	Key     []string
+	Indexes []IndexDef
+	Checks  []CheckDef
+}
+
+// ColumnDef is a column of a CREATE TABLE or ADD.
+type ColumnDef struct {
+	Column
+	Sparse    bool
+	Default   sqltype.Value // NULL without a DEFAULT
+	Named     *DefaultDef   // the DEFAULT as a constraint; nil for definitions in Go
+	Seed      int64         // of an identity column; Step 0 is (1,1)
+	Step      int64
+	Persisted bool
+	// Computation is that of a computed column.
+	Computation *Expression
+	// WithValues gives rows that are there the DEFAULT of a column that is added, also when it allows NULL.
+	WithValues bool
+	// Each evaluates the DEFAULT for one row of a table to which the column is added; nil is Default for all.
+	Each func() (sqltype.Value, error)
+}
+
+// Alter is one ALTER TABLE.
+type Alter struct {
+	Add      []ColumnDef
+	Drop     []string
+	IfExists bool // of what is dropped
+	// Change is an ALTER COLUMN; its Nullable is what was written, or as it was when KeepNull is set.
+	Change   *ColumnDef
+	KeepNull bool
+	// Sparse is ALTER COLUMN ... ADD or DROP SPARSE of the column that Change names; its type then does not count.
+	Sparse *bool
+
+	Indexes         []IndexDef
+	Checks          []CheckDef
+	Defaults        []DefaultDef
+	DropConstraints []string
+}
+
+// EachInsert gives what an INSERT puts into the column when it does not name it.
+func (d *ColumnDef) EachInsert() Default {
+	if d.Named != nil && d.Named.Varies {
+		return Default{Expr: d.Named.Expr}
+	}
+	return Default{Value: d.Default}
+}
