@@ -32,14 +32,38 @@ func TestKeyUpdateIsDeleteAndInsert(t *testing.T) {
 	t.Parallel()
 	db, conn := newDatabase(t)
 	orders(t, db)
-	tx(t, db, func(x *Tx) error {
-		return errors.Join(x.Insert("dbo.orders", 1, "a", nil), x.Insert("dbo.orders", 2, "b", nil))
-	})
+	tx(t, db, func(x *Tx) error { return x.Insert("dbo.orders", 1, "a", nil) })
 	if _, err := conn.Exec("UPDATE dbo.orders SET id = id + 1"); err != nil {
 		t.Fatal(err)
 	}
-	equal(t, changes(t, db, "dbo_orders", "c.id, c.note"), []string{"2|1|1|a", "2|2|2|b", "1|1|1|a", "2|2|2|a", "1|3|2|b", "2|4|3|b"})
-	equal(t, query(t, conn, "SELECT id, note FROM dbo.orders"), []string{"2|a", "3|b"})
+	equal(t, changes(t, db, "dbo_orders", "c.id, c.note"), []string{"2|1|1|a", "1|1|1|a", "2|2|2|a"})
+	equal(t, query(t, conn, "SELECT COUNT(DISTINCT [__$seqval]) FROM cdc.dbo_orders_CT"), []string{"2"})
+}
+
+// Microsoft: Collapse Showplan Operator. Rows of one statement that pass their keys on never have one key twice in the
+// log: its delete comes before its insert, and both together are an update.
+func TestKeysThatMoveAmongRowsAreCollapsed(t *testing.T) {
+	t.Parallel()
+	for statement, want := range map[string]struct{ rows, changes []string }{
+		"UPDATE dbo.orders SET id = id + 1":                 {[]string{"2|a", "3|b"}, []string{"1|1|1|a", "3|2|2|b", "4|2|2|a", "2|4|3|b"}},
+		"UPDATE dbo.orders SET id = id - 1":                 {[]string{"0|a", "1|b"}, []string{"2|1|0|a", "3|2|1|a", "4|2|1|b", "1|4|2|b"}},
+		"UPDATE dbo.orders SET id = 3 - id":                 {[]string{"1|b", "2|a"}, []string{"3|1|1|a", "4|1|1|b", "3|3|2|b", "4|3|2|a"}},
+		"UPDATE dbo.orders SET id = id + 1, note = N'same'": {[]string{"2|same", "3|same"}, []string{"1|1|1|a", "3|2|2|b", "4|2|2|same", "2|4|3|same"}},
+		"UPDATE dbo.orders SET id = id + 8":                 {[]string{"9|a", "10|b"}, []string{"1|1|1|a", "1|2|2|b", "2|3|9|a", "2|4|10|b"}},
+	} {
+		t.Run(statement, func(t *testing.T) {
+			db, conn := newDatabase(t)
+			orders(t, db)
+			tx(t, db, func(x *Tx) error {
+				return errors.Join(x.Insert("dbo.orders", 1, "a", nil), x.Insert("dbo.orders", 2, "b", nil))
+			})
+			if _, err := conn.Exec(statement); err != nil {
+				t.Fatal(err)
+			}
+			equal(t, query(t, conn, "SELECT id, note FROM dbo.orders"), want.rows)
+			equal(t, changes(t, db, "dbo_orders", "c.id, c.note")[2:], want.changes)
+		})
+	}
 }
 
 // Verified on SQL Server 2022: two instances record a change with one LSN and one __$seqval, and number commands apart.
