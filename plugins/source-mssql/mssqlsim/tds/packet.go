@@ -63,6 +63,9 @@ func (t *transport) readPacket(b []byte, limit int) (typ, status byte, _ []byte,
 		return 0, 0, b, err
 	}
 	typ, status = t.hdr[0], t.hdr[1]
+	if typ == tlsRecord { // what would be its length is none, and the client would wait for ever
+		return typ, status, b, errors.New("tds: the client begins TLS where a packet was expected")
+	}
 	n := int(binary.BigEndian.Uint16(t.hdr[2:])) - headerSize
 	if n < 0 {
 		return typ, status, b, fmt.Errorf("tds: a packet of %d bytes is shorter than its header", n+headerSize)

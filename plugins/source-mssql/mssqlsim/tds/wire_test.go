@@ -2,6 +2,8 @@ package tds_test
 
 import (
 	"context"
+	"errors"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -63,6 +65,18 @@ func TestVersionsBefore71AreRefused(t *testing.T) {
 	conn.send(packet(16, 1, login7(0x70000000, 0, "sa", password, "shop")))
 	if r, err := conn.tryReply(); err == nil {
 		t.Errorf("answered % x", r.data)
+	}
+}
+
+// Clients that ask for strict encryption begin with TLS, and some wait for its answer without a limit. The bytes are
+// those of Java's: read as a packet, the version of TLS would make a length that never comes.
+func TestTLSAtTheBeginningEndsTheConnectionWithoutACertificate(t *testing.T) {
+	t.Parallel()
+	_, _, addr := newCanned(t)
+	conn := dial(t, addr)
+	conn.send(append([]byte{0x16, 3, 3, 0, 0x30, 1, 0, 0, 0x2C, 3, 3}, make([]byte, 0x2A)...))
+	if _, err := conn.tryReply(); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("the connection ended with %v", err)
 	}
 }
 
