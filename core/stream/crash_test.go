@@ -90,6 +90,9 @@ func (s scenario) crash(w *world, point int) error {
 	if err == nil || !faults.Dead() {
 		return fmt.Errorf("the kill did not end the run: %v", err)
 	}
+	if err := w.orderHolds(); err != nil {
+		return err
+	}
 	w.later()
 	_, err = w.run(nil, s.options...)
 	return err
@@ -125,8 +128,8 @@ func scenarios() []scenario {
 }
 
 // TestEveryCrash kills the process before and after every call of a run and
-// before and after every frame, runs again, and compares with a life without
-// crashes.
+// before and after every frame, looks at what is there then, runs again, and
+// compares with a life without crashes.
 func TestEveryCrash(t *testing.T) {
 	t.Parallel()
 	for _, sc := range scenarios() {
@@ -217,6 +220,9 @@ func TestRandomCrashes(t *testing.T) {
 				}
 				_, err := w.run(faults, options...)
 				w.later()
+				if err := w.orderHolds(); err != nil {
+					r.Fatal(err)
+				}
 				if err == nil {
 					break
 				}
