@@ -76,8 +76,11 @@ func (in *Instance) after(l LSN) int {
 }
 
 // before gives the number of change rows below an LSN.
-func (in *Instance) before(l LSN) int {
-	return sort.Search(len(in.rows), func(i int) bool { return !in.rows[i].entry.LSN.Less(l) })
+func (in *Instance) before(l LSN) int { return firstAt(in.rows, l) }
+
+// firstAt gives the place of the first change row at or above an LSN.
+func firstAt(rows []change, l LSN) int {
+	return sort.Search(len(rows), func(i int) bool { return !rows[i].entry.LSN.Less(l) })
 }
 
 // Operations of change tables (Microsoft: cdc.<capture_instance>_CT (Transact-SQL)).

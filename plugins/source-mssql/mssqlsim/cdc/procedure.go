@@ -91,7 +91,7 @@ func orNull(s string) sqltype.Value {
 func bracketed(names []string) string {
 	var out []string
 	for _, n := range names {
-		out = append(out, "["+n+"]")
+		out = append(out, "["+strings.ReplaceAll(n, "]", "]]")+"]")
 	}
 	return strings.Join(out, ", ")
 }

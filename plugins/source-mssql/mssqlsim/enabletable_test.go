@@ -1,0 +1,143 @@
+package mssqlsim
+
+import (
+	"strings"
+	"testing"
+)
+
+// Microsoft: sys.sp_cdc_enable_db and sys.sp_cdc_disable_db (Transact-SQL); Database engine events and errors.
+func TestEnableAndDisableDatabase(t *testing.T) {
+	t.Parallel()
+	s, _, _, conn := polling(t, "")
+	exec(t, conn, "EXEC sys.sp_cdc_enable_db") // 22905 has severity 10: no error
+	_, err := open(t, s.DSN("master")).Exec("EXEC sys.sp_cdc_enable_db")
+	wantError(t, err, 22989, "system databases")
+	s.Database("other")
+	other := open(t, s.DSN("other"))
+	_, err = other.Exec("EXEC sys.sp_cdc_disable_db")
+	wantError(t, err, 22901, "'other'")
+	exec(t, other, "CREATE SCHEMA cdc")
+	_, err = other.Exec("EXEC sys.sp_cdc_enable_db")
+	wantError(t, err, 22906, "schema named 'cdc'")
+
+	exec(t, conn, "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY); EXEC sys.sp_cdc_enable_table N'dbo', N't', @role_name = NULL; INSERT INTO dbo.t VALUES (1)")
+	s.RunJobs()
+	equal(t, query(t, conn, "SELECT COUNT(*) FROM cdc.dbo_t_CT"), []string{"1"})
+	exec(t, conn, "EXEC sys.sp_cdc_disable_db")
+	equal(t, query(t, conn, "SELECT is_cdc_enabled FROM sys.databases WHERE name = 'shop'"), []string{"false"})
+	equal(t, query(t, conn, "SELECT is_tracked_by_cdc FROM sys.tables WHERE name = 't'"), []string{"false"})
+	_, err = tryQuery(conn, "SELECT * FROM cdc.dbo_t_CT")
+	wantError(t, err, 208, "cdc.dbo_t_CT")
+	// enabled again: nothing is left of before
+	exec(t, conn, "EXEC sys.sp_cdc_enable_db; EXEC sys.sp_cdc_enable_table N'dbo', N't', @role_name = NULL; INSERT INTO dbo.t VALUES (2)")
+	s.RunJobs()
+	equal(t, query(t, conn, "SELECT id FROM cdc.dbo_t_CT"), []string{"2"})
+}
+
+// Microsoft: sys.sp_cdc_enable_table and sys.sp_cdc_disable_table (Transact-SQL), Arguments; Database engine events and
+// errors, 22000 to 22999.
+func TestEnableTableRefuses(t *testing.T) {
+	t.Parallel()
+	_, conn := newDatabase(t)
+	exec(t, conn, `CREATE TABLE dbo.t (id int NOT NULL, part int NOT NULL, note nvarchar(10) NULL, [a,b] int NULL, CONSTRAINT PK_t PRIMARY KEY (id, part));
+		CREATE TABLE dbo.heap (id int NULL);
+		CREATE TABLE dbo.meta (id int NOT NULL PRIMARY KEY, [__$operation] int NULL);
+		CREATE TABLE dbo.long (c1 int NOT NULL, c2 int NOT NULL, c3 int NOT NULL, c4 int NOT NULL, c5 int NOT NULL, c6 int NOT NULL, c7 int NOT NULL, c8 int NOT NULL, c9 int NOT NULL, c10 int NOT NULL, c11 int NOT NULL,
+			c12 int NOT NULL, c13 int NOT NULL, c14 int NOT NULL, c15 int NOT NULL, PRIMARY KEY (c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15));
+		EXEC sys.sp_cdc_enable_table N'dbo', N't', N'taken', @role_name = NULL`)
+	const enable = "EXEC sys.sp_cdc_enable_table @role_name = NULL, @source_schema = N'dbo', "
+	for _, tc := range []struct {
+		sql    string
+		number int32
+		part   string
+	}{
+		{"EXEC sys.sp_cdc_enable_table N'dbo', N't'", 201, "@role_name"},
+		{"EXEC sys.sp_cdc_enable_table NULL, N't', @role_name = NULL", 22963, "'@source_schema'"},
+		{"EXEC sys.sp_cdc_enable_table N'dbo', N'', @role_name = NULL", 22963, "'@source_name'"},
+		{"EXEC sys.sp_cdc_enable_table N'cdc', N'taken_CT', @role_name = NULL", 22974, "cdc schema"},
+		{enable + "@source_name = N'none'", 22931, "'dbo.none'"},
+		{"EXEC sys.sp_cdc_enable_table N'dbo', N't', @role_name = N' '", 22907, "@role_name"},
+		{enable + "@source_name = N't', @capture_instance = N' '", 22932, "invalid"},
+		{enable + "@source_name = N't', @capture_instance = N'" + strings.Repeat("n", 101) + "'", 22927, "100 characters"},
+		{enable + "@source_name = N't', @capture_instance = N'TAKEN '", 22926, "'TAKEN'"},
+		{enable + "@source_name = N'heap', @supports_net_changes = 1", 22939, "@supports_net_changes"},
+		{enable + "@source_name = N'heap', @index_name = N'PK_t'", 22928, "'PK_t'"},
+		{enable + "@source_name = N'long'", 22865, "14 columns"},
+		{enable + "@source_name = N'meta'", 22975, "reserved column names"},
+		{enable + "@source_name = N't', @captured_column_list = N'id, part, none'", 22930, "'none'"},
+		{enable + "@source_name = N't', @captured_column_list = N'id, part, '", 22942, "@captured_column_list"},
+		{enable + "@source_name = N't', @captured_column_list = N'id, part, ID'", 22942, "@captured_column_list"},
+		{enable + "@source_name = N't', @captured_column_list = N'[id] part'", 22942, "@captured_column_list"},
+		{enable + "@source_name = N't', @captured_column_list = N'id, [part'", 22965, "not properly terminated"},
+		{enable + "@source_name = N't', @captured_column_list = N'id, note'", 22943, "uniquely identify"},
+		{enable + "@source_name = N't', @filegroup_name = N'changes'", 22973, "'changes'"},
+		{"EXEC sys.sp_cdc_disable_table N'dbo', N'none', N'all'", 22931, "'dbo.none'"},
+		{"EXEC sys.sp_cdc_disable_table N'dbo', N'heap', N'all'", 22985, "'dbo.heap'"},
+		{"EXEC sys.sp_cdc_disable_table N'dbo', N't', N'other'", 22960, "'other'"},
+		{"EXEC sys.sp_cdc_disable_table N'dbo', N't', NULL", 22963, "'@capture_instance'"},
+		{"EXEC sys.sp_cdc_help_change_data_capture N'dbo'", 22972, "@source_name"},
+		{"EXEC sys.sp_cdc_help_change_data_capture N'dbo', N'none'", 22931, "'dbo.none'"},
+		{"EXEC sys.sp_cdc_help_change_data_capture N'dbo', N'heap'", 22985, "'dbo.heap'"},
+		{"EXEC sys.sp_cdc_get_captured_columns NULL", 22963, "'@capture_instance'"},
+		{"EXEC sys.sp_cdc_get_captured_columns N'none'", 22981, "does not exist or access is denied"},
+		{"EXEC sys.sp_cdc_get_ddl_history N'none'", 22981, "does not exist or access is denied"},
+		{"EXEC sys.sp_cdc_cleanup_change_table N'none', NULL", 22920, "none"},
+		{"EXEC sys.sp_cdc_cleanup_change_table N'taken', 0x00000000000000000001", 22964, "0x00000000000000000001"},
+		{"EXEC sys.sp_cdc_cleanup_change_table N'taken', NULL, 0", 22850, "threshold"},
+		{"EXEC sys.sp_cdc_cleanup_change_table NULL, NULL", 22963, "'@capture_instance'"},
+	} {
+		_, err := conn.Exec(tc.sql)
+		t.Run(tc.sql, func(t *testing.T) { wantError(t, err, tc.number, tc.part) })
+	}
+	equal(t, query(t, conn, "SELECT capture_instance FROM cdc.change_tables"), []string{"taken"}) // what failed left nothing
+	exec(t, conn, enable+"@source_name = N't'")
+	_, err := conn.Exec(enable + "@source_name = N't', @capture_instance = N'third'")
+	wantError(t, err, 22962, "'dbo.t'")
+}
+
+// Microsoft: sys.sp_cdc_enable_table (Transact-SQL); cdc.change_tables (Transact-SQL).
+func TestEnableTableWithAllArguments(t *testing.T) {
+	t.Parallel()
+	db, conn := newDatabase(t)
+	exec(t, conn, "CREATE TABLE dbo.t (id int NOT NULL, [a,b] int NULL, [c]]d] int NULL, note nvarchar(10) NULL, CONSTRAINT PK_t PRIMARY KEY (id)); CREATE TABLE dbo.heap (id int NULL)")
+	exec(t, conn, `EXEC sys.sp_cdc_enable_table @source_schema = N'dbo', @source_name = N't', @role_name = N'gate ', @capture_instance = N'two ', @supports_net_changes = 1, @index_name = N'pk_T',
+		@captured_column_list = N' "a,b" , [c]]d],ID', @filegroup_name = N'PRIMARY', @allow_partition_switch = 0`)
+	exec(t, conn, "EXEC sys.sp_cdc_enable_table N'dbo', N'heap', @role_name = NULL")
+	equal(t, query(t, conn, "SELECT capture_instance, supports_net_changes, role_name, index_name, filegroup_name, partition_switch FROM cdc.change_tables ORDER BY capture_instance"),
+		[]string{"dbo_heap|false|NULL|NULL|NULL|true", "two|true|gate|PK_t|PRIMARY|true"})
+	equal(t, query(t, conn, "SELECT c.column_name, c.column_ordinal FROM cdc.captured_columns AS c JOIN cdc.change_tables AS t ON t.object_id = c.object_id WHERE t.capture_instance = 'two' ORDER BY c.column_ordinal"),
+		[]string{"id|1", "a,b|2", "c]d|3"})
+	rows := query(t, conn, "EXEC sys.sp_cdc_help_change_data_capture N'dbo', N't'")
+	if len(rows) != 1 || !strings.Contains(rows[0], "|NULL|true|NULL|gate|PK_t|PRIMARY|") || !strings.HasSuffix(rows[0], "|[id]|[id], [a,b], [c]]d]") {
+		t.Errorf("listing %q", rows)
+	}
+	_, err := tryQuery(conn, "SELECT * FROM cdc.fn_cdc_get_net_changes_dbo_heap(0x01, 0x02, N'all')")
+	wantError(t, err, 208, "fn_cdc_get_net_changes_dbo_heap")
+
+	// gated: SELECT on the captured columns does not suffice
+	login := testServer.AddLogin("gated", "Gated1!")
+	least := open(t, testServer.UserDSN("gated", "Gated1!", db.Name()))
+	login.Grant(db.Name(), "dbo.t", "id", "a,b", "c]d")
+	_, err = tryQuery(least, "SELECT * FROM cdc.fn_cdc_get_all_changes_two(0x01, 0x02, N'all')")
+	wantError(t, err, 229, "'fn_cdc_get_all_changes_two'")
+	_, err = tryQuery(least, "SELECT * FROM cdc.fn_cdc_get_net_changes_two(0x01, 0x02, N'all')")
+	wantError(t, err, 208, "fn_cdc_get_net_changes_two")
+	login.JoinRole(db.Name(), "gate")
+	equal(t, query(t, least, "SELECT COUNT(*) FROM cdc.fn_cdc_get_net_changes_two(sys.fn_cdc_get_min_lsn('two'), sys.fn_cdc_get_max_lsn(), N'all')"), []string{"0"})
+	equal(t, query(t, least, "SELECT sys.fn_cdc_get_column_ordinal('two', 'a,b')"), []string{"2"})
+}
+
+// Microsoft: Database engine events and errors, 22909: with the last captured table the time mapping is emptied.
+func TestLastTableTakesTheMappingAlong(t *testing.T) {
+	t.Parallel()
+	db, conn := newDatabase(t)
+	orders(t, db)
+	exec(t, conn, "CREATE TABLE dbo.other (id int NOT NULL PRIMARY KEY); EXEC sys.sp_cdc_enable_table N'dbo', N'other', @role_name = NULL")
+	last := tx(t, db, func(x *Tx) error { return x.Insert("dbo.orders", 1, nil, nil) })
+	exec(t, conn, "EXEC sys.sp_cdc_disable_table N'dbo', N'other', N'all'")
+	if db.MaxLSN() != last {
+		t.Error("the mapping went with a table that is not the last")
+	}
+	exec(t, conn, "EXEC sys.sp_cdc_disable_table N'dbo', N'orders', N'dbo_orders'")
+	equal(t, query(t, conn, "SELECT sys.fn_cdc_get_max_lsn(), is_cdc_enabled FROM sys.databases WHERE database_id = DB_ID()"), []string{"NULL|true"})
+}
