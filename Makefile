@@ -11,7 +11,7 @@ export CGO_ENABLED := 0
 # examples/plugins are modules of their own and have their own targets.
 PKGS := ./...
 
-.PHONY: build cross test race lint format generate examples demo interop bench check clean
+.PHONY: build cross test race lint format generate examples demo interop judges bench check clean
 
 build: ## the pipectl binary and each plugin as a file of its own
 	$(GO) build -o $(BIN)/ ./cmd/pipectl
@@ -52,6 +52,11 @@ examples: build ## every example validates; the example plugin builds as its own
 interop: build ## other people's readers over our tables (needs Python 3 and Java)
 	bash internal/interop/run.sh
 
+JUDGES ?=
+
+judges: ## clients that others wrote against the SQL Server simulator (needs a JDK, Maven, Python 3, Node, FreeTDS)
+	bash plugins/source-mssql/mssqlsim/judges/run.sh $(JUDGES)
+
 bench: ## ratios against baselines of the same run
 	bash internal/bench/run.sh
 
@@ -59,4 +64,4 @@ check: ## what CI runs; fails on a dirty tree
 	bash .ci/check.sh
 
 clean:
-	rm -rf $(BIN) .venv
+	rm -rf $(BIN) .venv .venv-judges

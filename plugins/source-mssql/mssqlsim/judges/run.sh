@@ -1,0 +1,158 @@
+#!/usr/bin/env bash
+# Clients that others wrote, against the simulator. Arguments: the judges to run (all without), see README.md.
+# What is missing on this machine is skipped loudly, and fails where CI is set. The exit code is 1 when a judge failed.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../../../.." && pwd)
+build=$root/bin/judges
+venv=$root/.venv-judges
+go=${GO:-go}
+all=(jdbc jtds odbc reference python-tds tedious tsql)
+[ $# -gt 0 ] || set -- "${all[@]}"
+for judge in "$@"; do
+  case " ${all[*]} " in *" $judge "*) ;; *) echo "judges: $judge is none of ${all[*]}" >&2; exit 2 ;; esac
+done
+mkdir -p "$build/out"
+
+declare -A result
+failures=0 server=
+
+stop() {
+  [ -n "$server" ] || return 0
+  kill "$server" 2>/dev/null || true
+  wait "$server" 2>/dev/null || true
+  server=
+}
+trap stop EXIT
+
+# missing JUDGE WHAT: it does not run.
+missing() {
+  printf '\n*** judges: %s: %s is missing\n' "$1" "$2" >&2
+  if [ -n "${CI:-}" ]; then
+    printf '*** judges: %s: failed, because CI is set.\n\n' "$1" >&2
+    failures=$((failures + 1)) result[$1]="FAILED: $2 is missing"
+    return
+  fi
+  printf '*** judges: %s: SKIPPED. It has not seen this simulator.\n\n' "$1" >&2
+  result[$1]="SKIPPED: $2 is missing"
+}
+
+# start TLS: a server with the judges' tables, on a free port; sets address.
+start() {
+  stop
+  local certificate=()
+  [ "$1" = off ] || certificate=(-certificate "$build/server.pem")
+  "$root/bin/mssqlsim" -tls "$1" -sql "$here/orders.sql" "${certificate[@]}" > "$build/ready" 2> "$build/server.log" &
+  server=$!
+  for _ in $(seq 200); do
+    if read -r _ _ address _ < "$build/ready"; then return; fi
+    kill -0 "$server" 2>/dev/null || break
+    sleep 0.05
+  done
+  echo "judges: the simulator did not start: $(cat "$build/server.log")" >&2
+  exit 1
+}
+
+# suite JUDGE COMMAND...: all tests against a server that encrypts what the client asks for, then the logins alone
+# against one that cannot encrypt and one that insists.
+suite() {
+  local judge=$1 code=0 out=$build/out/$1.jsonl began=$SECONDS tls tail
+  shift
+  : > "$out"
+  for tls in login off on; do
+    tail=()
+    [ $tls = login ] || tail+=(--only=logins)
+    [ $tls = off ] || tail+=("--ca=$build/server.pem")
+    start $tls
+    timeout 300 "$@" --host=127.0.0.1 --port="${address##*:}" --database=shop --user=sa '--password=Secret1!' \
+      --tls=$tls --values="$here/values.tsv" --table=dbo.orders "${tail[@]}" >> "$out" 2> "$build/out/$judge.$tls.log" || code=$?
+  done
+  finish "$judge" $code $((SECONDS - began)) "$(grep -c '"ok": \?true' "$out" || true) passed, $(grep -c '"ok": \?false' "$out" || true) failed"
+  [ $code -eq 0 ] || { grep '"ok": \?false' "$out" || tail -n 5 "$build/out/$judge".*.log; } >&2
+}
+
+# finish JUDGE CODE SECONDS TEXT
+finish() {
+  result[$1]="$4 ($3 s)"
+  if [ "$2" -ne 0 ]; then
+    failures=$((failures + 1)) result[$1]="FAILED: ${result[$1]}, exit code $2"
+  fi
+  printf 'judges: %s: %s\n' "$1" "${result[$1]}"
+}
+
+# need JUDGE: what it runs with is there; says so when not.
+need() {
+  case $1 in
+    jdbc | jtds)
+      local version
+      version=$(javac -version 2>&1 | sed -n 's/^javac \([0-9]*\).*/\1/p')
+      [ "${version:-0}" -ge 17 ] || { missing "$1" "a JDK 17 or newer"; return 1; }
+      command -v mvn >/dev/null || { missing "$1" "Maven (mvn)"; return 1; }
+      ;;
+    odbc | reference | python-tds)
+      "${PYTHON:-python3}" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
+        { missing "$1" "Python 3.11 or newer with venv"; return 1; }
+      # mssql-python brings the driver along, but not the libltdl that the driver loads.
+      [ "$1" = python-tds ] || "${PYTHON:-python3}" -c 'import ctypes; ctypes.CDLL("libltdl.so.7")' 2>/dev/null ||
+        { missing "$1" "libltdl.so.7 (Debian: libltdl7)"; return 1; }
+      ;;
+    tedious)
+      local version
+      version=$(node --version 2>/dev/null | sed -n 's/^v\([0-9]*\).*/\1/p')
+      [ "${version:-0}" -ge 20 ] && command -v npm >/dev/null || { missing "$1" "Node 20 or newer with npm"; return 1; }
+      ;;
+    tsql) command -v tsql >/dev/null || { missing "$1" "tsql (Debian: freetds-bin)"; return 1; } ;;
+  esac
+}
+
+# once NAME FILES... -- COMMAND...: runs the command unless it succeeded before with these files.
+once() {
+  local name=$1 files=() mark
+  shift
+  while [ "$1" != -- ]; do files+=("$1"); shift; done
+  shift
+  mark=$build/$name.$(cat "${files[@]}" | cksum | cut -d' ' -f1)
+  [ -e "$mark" ] && return
+  echo "judges: making $name"
+  rm -f "$build/$name".[0-9]*
+  "$@"
+  touch "$mark" # last, so that an interrupted installation is done again
+}
+
+java_() { once java "$here/java/pom.xml" "$here"/java/src/main/java/judge/*.java -- mvn --quiet --batch-mode -Dstyle.color=never --file "$here/java/pom.xml" "-Dout=$build/java" package; }
+python_() {
+  once python "$here/python/requirements.txt" -- install_python
+}
+install_python() {
+  rm -rf "$venv"
+  "${PYTHON:-python3}" -m venv "$venv"
+  "$venv/bin/pip" install --quiet --disable-pip-version-check --requirement "$here/python/requirements.txt"
+}
+tedious_() {
+  mkdir -p "$build/tedious"
+  cp "$here"/tedious/* "$build/tedious/" # Node looks for packages beside the program
+  once tedious-packages "$here/tedious/package-lock.json" -- npm --prefix "$build/tedious" ci --no-audit --no-fund --silent
+}
+
+cd "$root"
+"$go" build -o bin/ ./plugins/source-mssql/cmd/mssqlsim
+export PYTHONDONTWRITEBYTECODE=1
+classes="$build/java/judges.jar:$build/java/jars/*"
+
+for judge in "$@"; do
+  need "$judge" || continue
+  case $judge in
+    jdbc) java_; suite jdbc java -cp "$classes" judge.Jdbc --driver=mssql-jdbc ;;
+    jtds) java_; suite jtds java -cp "$classes" judge.Jdbc --driver=jtds ;;
+    odbc) python_; suite odbc "$venv/bin/python" "$here/python/odbc.py" ;;
+    reference) python_; suite reference "$venv/bin/python" "$here/python/reference.py" --instance=dbo_orders --instance=dbo_lines ;;
+    python-tds) python_; suite python-tds "$venv/bin/python" "$here/python/python_tds.py" ;;
+    tedious) tedious_; suite tedious node "$build/tedious/judge.js" ;;
+    tsql) suite tsql bash "$here/tsql.sh" ;;
+  esac
+done
+
+printf '\njudges:\n'
+for judge in "$@"; do printf '  %-11s %s\n' "$judge" "${result[$judge]}"; done
+printf 'What each test gave is in %s.\n' "${build#"$root"/}/out"
+[ $failures -eq 0 ]
