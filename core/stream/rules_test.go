@@ -186,32 +186,6 @@ func TestAColumnThatComesLaterIsAddedAtTheEnd(t *testing.T) {
 	}
 }
 
-func TestTwoRunnersWriteABatchOnce(t *testing.T) {
-	t.Parallel()
-	// The second runner, which holds no lock any more, comes to the commit after
-	// the first one made it.
-	w := newWorld()
-	w.create(t)
-	w.insert(1, 1, 2)
-	done := false
-	faults := &memory.Faults{Hook: func(p memory.Point) error {
-		if p.Call == "Tables.Commit" && !p.After && !done {
-			done = true
-			w.forget(t, "/locks/")
-			if _, err := w.run(nil); err != nil {
-				t.Errorf("the first runner: %v", err)
-			}
-		}
-		return nil
-	}}
-	if _, err := w.run(faults); err != nil {
-		t.Fatal(err)
-	}
-	if rows, told := len(w.lake.Rows(bronze)), len(w.factsOf("")); rows != 2 || told != 1 || !done {
-		t.Errorf("%d rows, %d facts", rows, told)
-	}
-}
-
 func TestDataLossFailsOrIsSkippedAndRecorded(t *testing.T) {
 	t.Parallel()
 	w := started(t)
