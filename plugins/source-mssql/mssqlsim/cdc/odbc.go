@@ -13,8 +13,8 @@ var catalogProcedures = map[string]procedure{
 	"sp_columns_100": {[]tsql.Param{may("@table_name", pattern), may("@table_owner", pattern), may("@table_qualifier", sysname), may("@column_name", pattern), may("@NameScope", integer), may("@ODBCVer", integer), may("@fUsePattern", bit)},
 		spColumns100},
 	"sp_columns": {[]tsql.Param{may("@table_name", pattern), may("@table_owner", pattern), may("@table_qualifier", sysname), may("@column_name", pattern), may("@ODBCVer", integer)},
-		func(s *Session, db *Database, a args) (*tsql.Rows, error) { // without the SS_ columns of SQL Server 2008
-			r, err := spColumns100(s, db, a)
+		func(s *Session, db *Database, a args) (*tsql.Rows, error) { // without the SS_ columns and the types of SQL Server 2008
+			r, err := spColumns(s, db, a, false)
 			if err != nil {
 				return nil, err
 			}
@@ -113,15 +113,37 @@ func odbcType(t sqltype.Type) (typ int64, prec, length int64, scale, radix sqlty
 		return -4, 1<<31 - 1, 1<<31 - 1, null, null
 	case sqltype.UniqueIdentifier:
 		return -11, 36, 16, null, null
-	case sqltype.DateTime, sqltype.SmallDateTime:
-		return 11, p, 16, num(sc), null
-	case sqltype.Date, sqltype.Time, sqltype.DateTime2, sqltype.DateTimeOffset:
+	case sqltype.DateTime, sqltype.SmallDateTime, sqltype.Date, sqltype.Time, sqltype.DateTime2, sqltype.DateTimeOffset: // as text; see odbcTime
 		return -9, p, 2 * p, num(sc), null
 	}
 	return -150, 8000, 8000, num(0), null
 }
 
+// odbcTime gives the columns of sp_columns_100 that are of their own for dates and times (Microsoft: Catalog Metadata, of
+// the ODBC date and time improvements). Clients of ODBC 2 have other numbers for what they know of them.
+func odbcTime(t sqltype.Type, odbc3 bool) (typ, length int64, dataType, sub sqltype.Value) {
+	date, timestamp := int64(9), int64(11)
+	if odbc3 {
+		date, timestamp = 91, 93
+	}
+	const family = 9 // SQL_DATETIME
+	switch t.Kind {
+	case sqltype.Date:
+		return date, 6, num(family), num(1)
+	case sqltype.Time:
+		return -154, 10, num(-154), null
+	case sqltype.DateTimeOffset:
+		return -155, 20, num(-155), null
+	}
+	return timestamp, 16, num(family), num(3)
+}
+
 func spColumns100(s *Session, db *Database, a args) (*tsql.Rows, error) {
+	return spColumns(s, db, a, true)
+}
+
+// spColumns knows the types of SQL Server 2008 for sp_columns_100 alone.
+func spColumns(s *Session, db *Database, a args, newTypes bool) (*tsql.Rows, error) {
 	db.mu.RLock()
 	defer db.mu.RUnlock()
 	remark := sqltype.Str(sqltype.VarChar, 254)
@@ -131,6 +153,8 @@ func spColumns100(s *Session, db *Database, a args) (*tsql.Rows, error) {
 		ncol("SS_IS_COLUMN_SET", small), ncol("SS_IS_COMPUTED", small), ncol("SS_IS_IDENTITY", small), ncol("SS_UDT_CATALOG_NAME", sysname), ncol("SS_UDT_SCHEMA_NAME", sysname),
 		ncol("SS_UDT_ASSEMBLY_TYPE_NAME", sysname), ncol("SS_XML_SCHEMACOLLECTION_CATALOG_NAME", sysname), ncol("SS_XML_SCHEMACOLLECTION_SCHEMA_NAME", sysname),
 		ncol("SS_XML_SCHEMACOLLECTION_NAME", sysname), ncol("SS_DATA_TYPE", tiny)}}
+	ver, asked := a["@ODBCVer"]
+	odbc3 := asked && !ver.IsNull() && ver.Int() == 3
 	one := func(b bool) sqltype.Value {
 		if b {
 			return num(1)
@@ -150,7 +174,10 @@ func spColumns100(s *Session, db *Database, a args) (*tsql.Rows, error) {
 				continue
 			}
 			typ, prec, length, scale, radix := odbcType(c.Type)
-			name, nullable, octets := c.Type.Kind.String(), "NO", null
+			name, nullable, octets, dataType, sub := c.Type.Kind.String(), "NO", null, num(typ), null
+			if old := c.Type.Kind == sqltype.DateTime || c.Type.Kind == sqltype.SmallDateTime; c.Type.Class() == sqltype.ClassTime && (old || newTypes) {
+				typ, length, dataType, sub = odbcTime(c.Type, odbc3)
+			}
 			if c.Nullable {
 				nullable = "YES"
 			}
@@ -161,7 +188,7 @@ func spColumns100(s *Session, db *Database, a args) (*tsql.Rows, error) {
 				octets = num(length)
 			}
 			r.Data = append(r.Data, sqltype.Row{text(db.Name), text(o.schema), text(o.name), text(c.Name), num(typ), text(name), num(prec), num(length), scale, radix, one(c.Nullable), null, null,
-				num(typ), null, octets, num(int64(i + 1)), text(nullable), num(0), num(0), one(c.Computed), one(c.Identity), null, null, null, null, null, null, num(38)})
+				dataType, sub, octets, num(int64(i + 1)), text(nullable), num(0), num(0), one(c.Computed), one(c.Identity), null, null, null, null, null, null, num(38)})
 		}
 	}
 	return r, nil
