@@ -118,6 +118,6 @@ func (p *Plugin) OpenTables(_ context.Context, req plugin.OpenRequest) (plugin.T
 	return &session{
 		settings: s, schemes: p.schemes,
 		options: deltatable.Options{TargetFileSize: s.targetFileSize, MergeMemory: req.MemoryBudget, RowGroupBytes: req.MemoryBudget, SpillDir: req.SpillDir},
-		tables:  map[string]*deltatable.Table{}, writes: map[string]*write{},
+		tables:  map[string]*deltatable.Table{}, writes: map[string]*write{}, swept: map[string]struct{}{},
 	}, nil
 }

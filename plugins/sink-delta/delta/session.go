@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plugin"
@@ -27,6 +28,7 @@ type session struct {
 	store  store.Store
 	tables map[string]*deltatable.Table // by place
 	writes map[string]*write
+	swept  map[string]struct{} // folders
 }
 
 var _ plugin.Tables = (*session)(nil)
@@ -80,6 +82,34 @@ func (s *session) probe(ctx context.Context, ref plugin.TableRef) error {
 		return nil
 	}
 	return notWritable(s.settings.root, prober.Probe(ctx, path.Join(at, "_delta_log")))
+}
+
+// leftAlone is how long a file of a dead writer stays. Where the file system does
+// not tell who writes a file, a day is far from the pauses of a living writer,
+// whatever the clocks of the machines that share a lake say.
+const leftAlone = 24 * time.Hour
+
+// sweep removes what writers that were killed left in the folders of a table, once
+// per session: what has no room for it cannot be written, and nothing else removes
+// these files. Delta's VACUUM passes over names that begin with a dot.
+func (s *session) sweep(ctx context.Context, ref plugin.TableRef) {
+	at, err := place(ref)
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	_, done := s.swept[at]
+	s.swept[at] = struct{}{}
+	sweeper, ok := s.store.(store.Sweeper)
+	s.mu.Unlock()
+	if done || !ok {
+		return
+	}
+	before := time.Now().Add(-leftAlone)
+	for _, folder := range []string{at, path.Join(at, "_delta_log")} {
+		// It is waste, not damage: the write goes on when it cannot be removed.
+		_, _ = sweeper.Sweep(ctx, folder, before)
+	}
 }
 
 // place is where a table lies below the root: its path, else its dotted name

@@ -67,6 +67,7 @@ func (s *session) BeginWrite(ctx context.Context, req plugin.BeginWriteRequest) 
 		return plugin.BeginWriteResponse{}, s.failed(ctx, req.Table, "writing", err)
 	}
 	w := &write{table: req.Table, schema: spec.Schema, inner: inner}
+	s.sweep(ctx, req.Table)
 	id := uuid.NewString()
 	s.mu.Lock()
 	s.writes[id] = w
@@ -108,6 +109,7 @@ func (s *session) WritePart(ctx context.Context, req plugin.WritePartRequest, fr
 	}
 	done, err := part.Close()
 	if err != nil {
+		_ = part.Abort(context.WithoutCancel(ctx))
 		return plugin.Part{}, s.failed(ctx, w.table, "writing", err)
 	}
 	return plugin.Part{Token: done.Token, Rows: done.Rows, Bytes: done.Bytes}, nil

@@ -21,7 +21,7 @@ import (
 // A write goes to a temporary name in the folder of its destination, is synced,
 // then takes its name in one step, and the folder is synced. Temporary names
 // begin with a dot and end in .tmp; List does not show them and a crash may
-// leave them behind (see Sweep).
+// leave them behind (see Sweeper).
 type Local struct {
 	root string
 	// link gives an existing file a name that must not exist yet. Tests put a
@@ -35,6 +35,7 @@ var (
 	_ Store   = (*Local)(nil)
 	_ Creator = (*Local)(nil)
 	_ Opener  = (*Local)(nil)
+	_ Sweeper = (*Local)(nil)
 )
 
 // NewLocal returns the store of the folder root. The folder need not exist; it
@@ -202,6 +203,7 @@ func (l *Local) create(ctx context.Context, call, path string) (*localWriter, er
 	if err != nil {
 		return nil, pathError(call, path, classify(err))
 	}
+	hold(f)
 	return &localWriter{local: l, ctx: ctx, call: call, path: path, name: name, temp: temp, file: f}, nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -29,6 +28,8 @@ func (w *localWriter) Write(p []byte) (int, error) {
 	}
 	n, err := w.file.Write(p)
 	if err != nil {
+		// On a disk that is full the room is needed, and nothing else gives it back.
+		_ = w.Abort()
 		return n, pathError(w.call, w.path, classify(err))
 	}
 	return n, nil
@@ -151,35 +152,38 @@ type localReader struct {
 
 func (r *localReader) Size() int64 { return r.size }
 
-// Sweep removes temporary files that were last written before the given time:
-// what writers that died left behind. The time must be older than any write
-// can take.
-func (l *Local) Sweep(ctx context.Context, before time.Time) (removed int, err error) {
-	err = filepath.WalkDir(l.root, func(name string, e fs.DirEntry, err error) error {
-		if err != nil {
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil
-			}
-			return err
+// Sweep implements Sweeper.
+func (l *Local) Sweep(ctx context.Context, folder string, before time.Time) (removed int, err error) {
+	name, err := l.file("sweep", folder)
+	if err != nil {
+		return 0, err
+	}
+	entries, err := os.ReadDir(name)
+	if err != nil {
+		if err = classify(err); errors.Is(err, fs.ErrNotExist) {
+			return 0, nil
 		}
+		return 0, pathError("sweep", folder, err)
+	}
+	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
-			return err
+			return removed, pathError("sweep", folder, err)
 		}
 		if e.IsDir() || !isTemp(e.Name()) {
-			return nil
+			continue
 		}
 		st, err := e.Info()
 		if err != nil || !st.ModTime().Before(before) {
-			return nil
+			continue // gone, or young
 		}
-		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+		temp := filepath.Join(name, e.Name())
+		if held(temp) {
+			continue
+		}
+		if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return removed, pathError("sweep", folder, classify(err))
 		}
 		removed++
-		return nil
-	})
-	if err != nil {
-		return removed, pathError("sweep", strings.TrimSuffix(l.root, "/"), classify(err))
 	}
 	return removed, nil
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -319,14 +320,58 @@ func TestLocalSweepsWhatDeadWritersLeft(t *testing.T) {
 	if _, err := w.Write([]byte("half")); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := l.Sweep(t.Context(), time.Now().Add(-time.Hour)); n != 0 || err != nil {
-		t.Errorf("a young file is swept: %d, %v", n, err)
+	for _, c := range []struct {
+		folder string
+		before time.Time
+		want   int
+	}{
+		{"t", time.Now().Add(-time.Hour), 0},    // young
+		{"other", time.Now().Add(time.Hour), 0}, // not there
+		{"t/x", time.Now().Add(time.Hour), 0},
+	} {
+		if n, err := l.Sweep(t.Context(), c.folder, c.before); n != c.want || err != nil {
+			t.Errorf("%s: %d, %v, want %d", c.folder, n, err, c.want)
+		}
 	}
-	if n, err := l.Sweep(t.Context(), time.Now().Add(time.Hour)); n != 1 || err != nil {
+	if runtime.GOOS == "linux" { // of which it is known that the kernel tells
+		if n, err := l.Sweep(t.Context(), "t", time.Now().Add(time.Hour)); n != 0 || err != nil {
+			t.Errorf("the file of a living writer is swept: %d, %v", n, err)
+		}
+	}
+	w.(*localWriter).file.Close() // as the kernel does when the process dies
+	if n, err := l.Sweep(t.Context(), "t", time.Now().Add(time.Hour)); n != 1 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
 	if err := w.Close(); err == nil {
 		t.Error("a writer whose file is gone closes well")
+	}
+}
+
+// A write that fails leaves nothing, also when nobody aborts it: on a disk that is
+// full each attempt would take more of what room there is.
+func TestALocalWriteThatFailsLeavesNothing(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	l, err := NewLocal(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := l.create(t.Context(), "write", "t/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write([]byte("half")); err != nil {
+		t.Fatal(err)
+	}
+	w.file.Close() // the kernel refuses the next write
+	if _, err := w.Write([]byte("the rest")); err == nil {
+		t.Fatal("written to a closed file")
+	}
+	if err := w.Close(); err == nil {
+		t.Error("a write that failed closes well")
+	}
+	if left, err := os.ReadDir(filepath.Join(root, "t")); err != nil || len(left) != 0 {
+		t.Errorf("%v, %v", left, err)
 	}
 }
 

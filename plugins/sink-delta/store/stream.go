@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 )
 
 // Writer writes one object as a stream. Nothing shows under the path until
@@ -26,6 +27,17 @@ type Creator interface {
 	// Create begins an object at path, replacing what is there when it is
 	// closed. ctx governs the whole life of the Writer.
 	Create(ctx context.Context, path string) (Writer, error)
+}
+
+// Sweeper is implemented by stores in which a writer that dies leaves something
+// behind.
+type Sweeper interface {
+	// Sweep removes what dead writers left in the folder, not below it, and tells
+	// how much: what was last written before the given time, and what no process is
+	// known to write. The time must be older than the pauses of any writer, for a
+	// store that cannot tell who lives. A writer that is hit all the same fails, and
+	// shows nothing.
+	Sweep(ctx context.Context, folder string, before time.Time) (removed int, err error)
 }
 
 // Create begins an object at path in s. A store that is no Creator gets the
