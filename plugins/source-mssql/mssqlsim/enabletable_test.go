@@ -41,6 +41,8 @@ func TestEnableTableRefuses(t *testing.T) {
 	_, conn := newDatabase(t)
 	exec(t, conn, `CREATE TABLE dbo.t (id int NOT NULL, part int NOT NULL, note nvarchar(10) NULL, [a,b] int NULL, CONSTRAINT PK_t PRIMARY KEY (id, part));
 		CREATE TABLE dbo.heap (id int NULL);
+		CREATE UNIQUE INDEX UX_heap ON dbo.heap (id);
+		CREATE INDEX IX_note ON dbo.t (note);
 		CREATE TABLE dbo.meta (id int NOT NULL PRIMARY KEY, [__$operation] int NULL);
 		CREATE TABLE dbo.long (c1 int NOT NULL, c2 int NOT NULL, c3 int NOT NULL, c4 int NOT NULL, c5 int NOT NULL, c6 int NOT NULL, c7 int NOT NULL, c8 int NOT NULL, c9 int NOT NULL, c10 int NOT NULL, c11 int NOT NULL,
 			c12 int NOT NULL, c13 int NOT NULL, c14 int NOT NULL, c15 int NOT NULL, PRIMARY KEY (c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15));
@@ -62,6 +64,8 @@ func TestEnableTableRefuses(t *testing.T) {
 		{enable + "@source_name = N't', @capture_instance = N'TAKEN '", 22926, "'TAKEN'"},
 		{enable + "@source_name = N'heap', @supports_net_changes = 1", 22939, "@supports_net_changes"},
 		{enable + "@source_name = N'heap', @index_name = N'PK_t'", 22928, "'PK_t'"},
+		{enable + "@source_name = N't', @index_name = N'IX_note'", 22929, "'IX_note'"},
+		{enable + "@source_name = N'heap', @index_name = N'UX_heap'", 22838, "NOT NULL"}, // verified on SQL Server 2022
 		{enable + "@source_name = N'long'", 22865, "14 columns"},
 		{enable + "@source_name = N'meta'", 22975, "reserved column names"},
 		{enable + "@source_name = N't', @captured_column_list = N'id, part, none'", 22930, "'none'"},
@@ -140,4 +144,51 @@ func TestLastTableTakesTheMappingAlong(t *testing.T) {
 	}
 	exec(t, conn, "EXEC sys.sp_cdc_disable_table N'dbo', N'orders', N'dbo_orders'")
 	equal(t, query(t, conn, "SELECT sys.fn_cdc_get_max_lsn(), is_cdc_enabled FROM sys.databases WHERE database_id = DB_ID()"), []string{"NULL|true"})
+}
+
+// Microsoft: sys.sp_cdc_enable_table (Transact-SQL), @index_name: the index goes before the primary key, and net changes
+// go by it.
+func TestNetChangesByAnotherIndex(t *testing.T) {
+	t.Parallel()
+	_, conn := newDatabase(t)
+	exec(t, conn, "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY, code int NOT NULL, note int NULL); CREATE UNIQUE INDEX UX_code ON dbo.t (code)")
+	_, err := conn.Exec("EXEC sys.sp_cdc_enable_table N'dbo', N't', @role_name = NULL, @index_name = N'UX_code', @captured_column_list = N'id, note'")
+	wantError(t, err, 22943, "@index_name")
+	exec(t, conn, "EXEC sys.sp_cdc_enable_table N'dbo', N't', @role_name = NULL, @index_name = N'ux_code', @captured_column_list = N'note, code'")
+	equal(t, query(t, conn, "SELECT t.index_name, i.column_name, t.supports_net_changes FROM cdc.change_tables AS t JOIN cdc.index_columns AS i ON i.object_id = t.object_id"), []string{"UX_code|code|true"})
+	exec(t, conn, "INSERT INTO dbo.t VALUES (1, 10, 0), (2, 20, 0); UPDATE dbo.t SET note = 5 WHERE id = 1; UPDATE dbo.t SET id = 3 WHERE id = 1")
+	equal(t, query(t, conn, "SELECT [__$operation], code, note FROM cdc.fn_cdc_get_net_changes_dbo_t(sys.fn_cdc_get_min_lsn('dbo_t'), sys.fn_cdc_get_max_lsn(), N'all') ORDER BY code"), []string{"2|10|5", "2|20|0"})
+}
+
+// Microsoft: KB238254 and KB302341: an update of a column of a unique or of the clustered index is a delete and an
+// insert. That they have one sequence value, and command ids in their order, is KB3030352's.
+func TestDeferredUpdates(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ name, index, update, want string }{
+		{"the primary key", "", "UPDATE dbo.t SET id = 2", "1|1|10|0;2|2|10|0"},
+		{"a unique index", "CREATE UNIQUE INDEX x ON dbo.t (code)", "UPDATE dbo.t SET code = 11", "1|1|10|0;2|1|11|0"},
+		{"a unique constraint", "ALTER TABLE dbo.t ADD CONSTRAINT x UNIQUE (code)", "UPDATE dbo.t SET code = 11, note = 1", "1|1|10|0;2|1|11|1"},
+		{"an index that is not unique", "CREATE INDEX x ON dbo.t (code)", "UPDATE dbo.t SET code = 11", "3|1|10|0;4|1|11|0"},
+		{"another column", "CREATE UNIQUE INDEX x ON dbo.t (code)", "UPDATE dbo.t SET note = 1", "3|1|10|0;4|1|10|1"},
+		{"the key to what it was", "", "UPDATE dbo.t SET id = 1, note = 1", "3|1|10|0;4|1|10|1"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			db, conn := newDatabase(t)
+			exec(t, conn, "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY, code int NOT NULL, note int NULL); INSERT INTO dbo.t VALUES (1, 10, 0)")
+			if tc.index != "" {
+				exec(t, conn, tc.index)
+			}
+			must(t, db.EnableTable("dbo.t", Capture{}))
+			must(t, db.EnableTable("dbo.t", Capture{Name: "second"}))
+			exec(t, conn, tc.update)
+			for _, in := range []string{"dbo_t", "second"} {
+				rows := query(t, conn, "SELECT CONCAT([__$operation], '|', id, '|', code, '|', note) FROM cdc."+in+"_CT ORDER BY [__$start_lsn], [__$command_id], [__$seqval], [__$operation]")
+				if got := strings.Join(rows, ";"); got != tc.want {
+					t.Errorf("%s: %q, want %q", in, got, tc.want)
+				}
+			}
+			equal(t, query(t, conn, "SELECT COUNT(DISTINCT [__$seqval]), COUNT(*) FROM (SELECT [__$seqval] FROM cdc.dbo_t_CT UNION ALL SELECT [__$seqval] FROM cdc.second_CT) AS x"), []string{"1|4"})
+		})
+	}
 }

@@ -293,7 +293,7 @@ func (t *Table) dropConstraint(name string, ifExists bool) error {
 	switch k := t.constraint(name).(type) {
 	case *index:
 		if t.captures(k.name) {
-			return failed(sqltype.Errorf(22983, "The unique index '%s' on source table '%s' is used by Change Data Capture. The constraint using this index cannot be dropped or disabled.", k.name, t.FullName()))
+			return failed(sqltype.Errorf(22979, "The unique index '%s' on table '%s' is used by Change Data Capture. The constraint using this index cannot be dropped or disabled.", k.name, t.FullName()))
 		}
 		return t.dropIndex(k)
 	case *check:

@@ -153,6 +153,8 @@ func (db *Database) DropTable(full string) error {
 			db.tables = append(db.tables[:i:i], db.tables[i+1:]...)
 		}
 	}
+	t.inst = nil
+	db.recover()
 	return nil
 }
 

@@ -90,7 +90,7 @@ func (db *Database) tableArgs(a args) (schema, name string, err error) {
 }
 
 // enableTable is Microsoft: sys.sp_cdc_enable_table (Transact-SQL).
-func enableTable(_ context.Context, s *Session, db *Database, a args) (*tsql.Rows, error) {
+func enableTable(ctx context.Context, s *Session, db *Database, a args) (*tsql.Rows, error) {
 	var out *tsql.Rows
 	err := s.owner(db, 22904, func() error {
 		schema, name, err := db.tableArgs(a)
@@ -123,7 +123,7 @@ func enableTable(_ context.Context, s *Session, db *Database, a args) (*tsql.Row
 		if c.Columns, err = t.columnList(a["@captured_column_list"]); err != nil {
 			return err
 		}
-		if err := db.enableTable(schema+"."+name, c, s.login.Name); err != nil {
+		if err := db.enableTable(ctx, schema+"."+name, c, s.login.Name, s.wait); err != nil {
 			return err
 		}
 		if a.given("@allow_partition_switch") && !a.bit("@allow_partition_switch") {

@@ -1,6 +1,7 @@
 package cdc
 
 import (
+	"context"
 	"strings"
 	"unicode/utf8"
 
@@ -69,12 +70,13 @@ func noTable(schema, name string) error {
 }
 
 // EnableTable is sys.sp_cdc_enable_table: it makes a capture instance of a table, which may have two at a time. The
-// first of a database makes its jobs and starts capture.
+// first of a database makes its jobs and starts capture. It waits for transactions that have written the table, whose
+// commits are not in the instance (verified on SQL Server 2022).
 func (db *Database) EnableTable(table string, c Capture) error {
-	return db.enableTable(table, c, "sa")
+	return db.enableTable(context.Background(), table, c, "sa", -1)
 }
 
-func (db *Database) enableTable(table string, c Capture, by string) error {
+func (db *Database) enableTable(ctx context.Context, table string, c Capture, by string, wait lockWait) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if !db.enabled.Load() {
@@ -84,6 +86,9 @@ func (db *Database) enableTable(table string, c Capture, by string) error {
 	if err != nil {
 		schema, name, _ := strings.Cut(table, ".")
 		return noTable(schema, name)
+	}
+	if err := db.await(ctx, nil, wait, t.writer); err != nil {
+		return err
 	}
 	in, err := db.newInstance(t, c)
 	if err != nil {
@@ -106,6 +111,14 @@ func (db *Database) enableTable(table string, c Capture, by string) error {
 		db.idle(db.nextLSN(0), db.srv.clock.Now())
 	}
 	db.srv.poke()
+	return nil
+}
+
+// writer gives a transaction that has written the table and has not ended, nil when there is none.
+func (t *Table) writer() *Tx {
+	for _, tx := range t.locks {
+		return tx
+	}
 	return nil
 }
 
@@ -158,10 +171,19 @@ func (in *Instance) identify(c Capture) error {
 
 // uniqueIndex finds an index by which rows can be told apart.
 func (t *Table) uniqueIndex(name string) (string, []int, error) {
-	if t.key != nil && sqltype.EqualName(name, t.KeyName) {
-		return t.KeyName, t.key, nil
+	x := t.index(name)
+	if x == nil {
+		return "", nil, sqltype.Errorf(22928, "Index name '%s' is not an index for table '%s.%s'. Specify a valid index name for the table.", name, t.Schema, t.Name)
 	}
-	return "", nil, sqltype.Errorf(22928, "Index name '%s' is not an index for table '%s.%s'. Specify a valid index name for the table.", name, t.Schema, t.Name)
+	if !x.unique {
+		return "", nil, sqltype.Errorf(22929, "Index '%s' must be either a primary key or a unique index for table '%s.%s'. Specify an index that meets at least one of these requirements.", x.name, t.Schema, t.Name)
+	}
+	for _, id := range x.cols {
+		if t.byID(id).Nullable {
+			return "", nil, sqltype.Errorf(22838, "All columns of a CDC unique index must be defined as NOT NULL. Index '%s' selected as the CDC unique index for source table '%s.%s' does not meet this requirement. Define all columns of the selected index as NOT NULL or select another unique index as the CDC index and resubmit the request.", x.name, t.Schema, t.Name)
+		}
+	}
+	return x.name, x.cols, nil
 }
 
 // reserved are the names of the columns that a change table has besides the captured ones.

@@ -35,6 +35,7 @@ type captured struct {
 	id       int // column id in the source table
 	typ      sqltype.Type
 	computed bool
+	gone     bool // capture has come to its DROP COLUMN
 }
 
 // change is a row of a change table.
@@ -52,6 +53,16 @@ type ddlEntry struct {
 	command  string
 	time     int64
 	required bool
+}
+
+// column finds a captured column by its id in the source table, nil when it is not captured.
+func (in *Instance) column(id int) *captured {
+	for _, c := range in.captured {
+		if c.id == id {
+			return c
+		}
+	}
+	return nil
 }
 
 // done tells whether the DDL at an LSN is in the instance's history.
@@ -108,10 +119,9 @@ func (in *Instance) capture(r *record, o op, ordinal int) {
 		if !changed {
 			return // no captured column changed
 		}
-		// A moved key is a deferred update: a delete and an insert with one __$seqval, which the command ids order
-		// (Microsoft: KB238254 on deferred updates, KB3030352 on their order; the operations were verified on SQL Server
-		// 2022).
-		if in.table.rows.cmp(o.old, o.new) != 0 && !r.pairs {
+		// A deferred update is a delete and an insert with one __$seqval, which the command ids order (Microsoft:
+		// KB3030352; the operations were verified on SQL Server 2022).
+		if o.moved && !r.pairs {
 			add(opDelete, o.old, o.n, seq(o.n), in.whole, nil)
 			add(opInsert, o.new, o.n+1, seq(o.n), in.whole, nil)
 			return
@@ -122,12 +132,31 @@ func (in *Instance) capture(r *record, o op, ordinal int) {
 	}
 }
 
+// moved tells whether an update is a deferred one: it changes a column of a unique or of the clustered index
+// (Microsoft: KB238254 and KB302341, update statements may be replicated as delete/insert pairs).
+func (t *Table) moved(old, new sqltype.Row) bool {
+	if t.rows.cmp(old, new) != 0 {
+		return true
+	}
+	for _, s := range t.rows.sides {
+		if s.cmp(old, new) != 0 {
+			return true
+		}
+	}
+	for _, x := range t.indexes {
+		if x.clustered && !x.unique && t.compareColumns(x.cols)(old, new) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // mask tells which captured columns an update changed: bit k of the mask, from the right, is the column with ordinal k+1.
 func (in *Instance) mask(old, new sqltype.Row) (sqltype.Value, bool) {
 	bits := make([]byte, (len(in.captured)+7)/8)
 	changed := false
 	for i, c := range in.captured {
-		if c.computed || in.table.byID(c.id) == nil || at(old, c.id).Same(at(new, c.id)) {
+		if c.computed || c.gone || at(old, c.id).Same(at(new, c.id)) {
 			continue
 		}
 		changed = true
@@ -147,7 +176,7 @@ func (in *Instance) image(op int8, row, other sqltype.Row) sqltype.Row {
 		if c.id >= len(out) {
 			continue
 		}
-		null := c.computed || in.table.byID(c.id) == nil
+		null := c.computed || c.gone
 		switch c.typ.Kind {
 		case sqltype.Text, sqltype.NText, sqltype.Image:
 			null = null || op == opDelete || op == opBefore
@@ -165,7 +194,7 @@ func (in *Instance) image(op int8, row, other sqltype.Row) sqltype.Row {
 func (in *Instance) special() {
 	in.lob = false
 	for _, c := range in.captured {
-		in.lob = in.lob || c.computed || c.typ.LOB() || in.table.byID(c.id) == nil
+		in.lob = in.lob || c.computed || c.typ.LOB() || c.gone
 	}
 	bits := make([]byte, (len(in.captured)+7)/8)
 	for i := range in.captured {

@@ -34,6 +34,7 @@ type op struct {
 	table    *Table
 	old, new sqltype.Row // stored form
 	n        int
+	moved    bool // a deferred update
 }
 
 // version is a transaction's own version of a table: base with the transaction's changes.
@@ -177,7 +178,11 @@ func (tx *Tx) write(ctx context.Context, t *Table, changes []tsql.Change, wait l
 		tx.rebase(t, tx.own[t]) // without the changes
 		return err
 	}
-	tx.ops = append(tx.ops, t.collapse(ops)...)
+	ops = t.collapse(ops)
+	for i, o := range ops {
+		ops[i].moved = o.old != nil && o.new != nil && t.moved(o.old, o.new)
+	}
+	tx.ops = append(tx.ops, ops...)
 	return nil
 }
 
