@@ -75,8 +75,9 @@ type program struct {
 	stdout, stderr bytes.Buffer
 }
 
+// kill ends it and what it has started: whatever lives on holds its pipes.
 func (p *program) kill() {
-	_ = p.cmd.Process.Kill()
+	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
 	<-p.done
 }
 
@@ -106,6 +107,7 @@ func startProgram(binary string) func(*testscript.TestScript, bool, []string) {
 		p := &program{cmd: exec.Command(binary, args[2:]...), done: make(chan struct{})}
 		p.changed = sync.NewCond(&p.mu)
 		p.cmd.Dir = ts.MkAbs(".")
+		p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		for _, name := range []string{"PATH", "HOME", "TMPDIR", "NO_COLOR", "SHOP_MSSQL_URL"} {
 			p.cmd.Env = append(p.cmd.Env, name+"="+ts.Getenv(name))
 		}

@@ -31,6 +31,7 @@ import (
 //	protocol TABLE READER WRITER raises the versions of its protocol; feature TABLE off takes that back, too
 //	full-disk FILE               puts a sink plugin there whose disk is full where the file "full" says
 //	edit FILE OLD NEW            replaces text in a file, which must hold it
+//	sourced FILE                 the variables that a file of export lines sets
 //	sort FILE                    the lines of a file, or of stdout, in order, to stdout
 //
 // Output is compared in its lasting form: see lasting.
@@ -63,6 +64,7 @@ func TestScripts(t *testing.T) {
 			"full-disk":   fullDiskPlugin,
 			"edit":        edit,
 			"sort":        sortLines,
+			"sourced":     sourced,
 			"smalldisk":   smallDisk,
 		},
 	})
@@ -103,6 +105,20 @@ func (s *script) close() {
 	}
 	for _, p := range s.programs {
 		p.kill()
+	}
+}
+
+// sourced sets the variables of a file, as a shell's dot command does.
+func sourced(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: sourced FILE")
+	}
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		name, value, ok := strings.Cut(strings.TrimSpace(strings.TrimPrefix(line, "export ")), "=")
+		if !ok {
+			ts.Fatalf("%s: %q sets no variable", args[0], line)
+		}
+		ts.Setenv(name, strings.Trim(value, "'"))
 	}
 }
 

@@ -36,10 +36,25 @@ func demo(ctx context.Context, e *Environment, args []string) (int, error) {
 	d.say("This is pipectl's main job on your machine: SQL Server change data capture -> bronze -> silver -> verdict -> check.")
 	d.say("A SQL Server simulator is running in this process with %d orders%s. Everything else is what runs in production:\nthe same program, plugins as processes of their own, the wire protocol of SQL Server, Delta files.", a.Rows, d.changing())
 	d.say("Everything lies in %s:\n  quickstart.hcl   the configuration\n  demo.env         the variable to set in a second terminal\n  lake/            the tables and the state", d.dir)
+	// A signal ends the step at hand, and the demo with it: the step is told, which
+	// ends by its own rules.
+	ctx, end := e.interruptible(ctx)
+	defer end()
+	story := d.tour
 	if a.Watch {
-		return d.watch(ctx)
+		story = d.watch
 	}
-	return d.tour(ctx)
+	code, err := story(ctx)
+	end()
+	switch s := e.interrupted.Load(); {
+	case s == nil:
+		return code, err
+	case a.Watch:
+		return exit.Done, nil // it was to go on until then
+	default:
+		d.say("Ended by a signal. What there is lies in %s; a new demo needs a new folder.", d.dir)
+		return signalCode(*s), nil
+	}
 }
 
 // demonstration is one demo under way.
@@ -154,6 +169,9 @@ func (d *demonstration) tour(ctx context.Context) (int, error) {
 		{why: "The verdict that downstream jobs gate on: everything up to finalized_until is in.", args: []string{"table", "rows", "-json", "lake/ops/table_finalization"}},
 	}
 	for _, step := range steps {
+		if ctx.Err() != nil {
+			return exit.Done, ctx.Err()
+		}
 		if step.quiet {
 			d.simulator.Pause()
 		}
@@ -182,29 +200,12 @@ func (d *demonstration) compare() error {
 // watch keeps streams and silver at the head until it is interrupted.
 func (d *demonstration) watch(ctx context.Context) (int, error) {
 	const config = "quickstart.hcl"
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	code, err := d.run(ctx, "Create the tables, copy the source once, follow its changes, make silver, and compare.", "apply", "-yes", config)
 	if err != nil || code != exit.Done {
 		return code, err
 	}
 	d.say("In a second terminal:\n  cd %s\n  . ./demo.env\n  %s status quickstart.hcl\n  %s check quickstart.hcl\nInterrupt (Ctrl-C) ends the demo.", quoted(d.dir), d.program, d.program)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		select {
-		case <-d.env.Signals:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	code, err = d.run(ctx, "Keep streams and silver at the head until interrupted.", "run", "-watch", config)
-	cancel()
-	<-done
-	if code == exit.Interrupted || code == exit.Terminated || errors.Is(err, context.Canceled) {
-		return exit.Done, nil
-	}
-	return code, err
+	return d.run(ctx, "Keep streams and silver at the head until interrupted.", "run", "-watch", config)
 }
 
 // quoted makes a path one word for a shell.
