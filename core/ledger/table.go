@@ -171,6 +171,9 @@ func (l *Ledger) open(ctx context.Context, s plugin.TableSpec, create bool) erro
 // outdated is Due for tables of the ledger. They also have columns of pipectl's
 // own, which the schema version does not count: it is shared with other writers.
 func outdated(state plugin.TableState, s plugin.TableSpec, warn func(diag.Diagnostic)) (bool, error) {
+	if err := strange(state, s); err != nil {
+		return false, err
+	}
 	due, err := Due(state, s, warn)
 	if err != nil || due {
 		return due, err
@@ -181,6 +184,27 @@ func outdated(state plugin.TableState, s plugin.TableSpec, warn func(diag.Diagno
 		}
 	}
 	return false, nil
+}
+
+// CodeOtherTable is the code of a table of another program in the place of one of
+// the ledger.
+const CodeOtherTable = "ledger.other_table"
+
+// strange refuses a table with rows that is none of the ledger's: it counts no
+// migrations, and has none of the columns that the spec begins with, as a table
+// has that is older than the count.
+func strange(state plugin.TableState, s plugin.TableSpec) error {
+	_, counted := state.Properties[PropertySchemaVersion]
+	if !state.Exists || state.Rows == 0 || counted {
+		return nil
+	}
+	key := s.Schema.Field(0).Name
+	if slices.ContainsFunc(state.Schema.Fields(), func(have arrow.Field) bool { return strings.EqualFold(have.Name, key) }) {
+		return nil
+	}
+	return diag.Errorf(diag.KindStale, CodeOtherTable,
+		"Another program made it, and nothing of it has been changed. Give facts and control names that nothing has, in the block ledger of the sink.",
+		"Table %s holds rows that pipectl did not write: it has no column %q", state.Table.Name, key).Err()
 }
 
 // Due reports whether a table must be created or migrated before it is written:

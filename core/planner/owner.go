@@ -10,6 +10,7 @@ import (
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/ledger"
 	"github.com/pipectl/pipectl/core/model"
+	"github.com/pipectl/pipectl/core/plan"
 	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/core/stream"
 )
@@ -50,30 +51,30 @@ func (l *Lake) Own(cfg *model.Config, spec plugin.TableSpec) plugin.TableSpec {
 }
 
 // owner finds a table that cannot be written, or that another configuration
-// writes; takeOver says whose it was when this one may have it.
-func (p *planning) owner(ctx context.Context, lake *Lake, have plugin.TableState, a addr.Address) (takeOver string, err error) {
+// writes; the answer says whose it was when this one may have it.
+func (p *planning) owner(ctx context.Context, lake *Lake, have plugin.TableState, a addr.Address) (taking, error) {
 	if !have.Exists {
-		return "", nil
+		return taking{}, nil
 	}
 	if have.Writable != "" {
 		detail := have.Writable + " Use a newer pipectl that can, take the change back with the program that made it, or give the block another target."
-		return "", diag.Errorf(diag.KindUnavailable, "table.not_writable", detail, "Table %s cannot be written", have.Table.Name).Err()
+		return taking{}, diag.Errorf(diag.KindUnavailable, "table.not_writable", detail, "Table %s cannot be written", have.Table.Name).Err()
 	}
 	return p.ownership(ctx, lake, have, a)
 }
 
 // ownership is owner without the question whether the table can be written.
-func (p *planning) ownership(ctx context.Context, lake *Lake, have plugin.TableState, a addr.Address) (takeOver string, err error) {
+func (p *planning) ownership(ctx context.Context, lake *Lake, have plugin.TableState, a addr.Address) (taking, error) {
 	current := have.Properties[ownerProperty]
 	switch {
 	case !have.Exists || current == lake.Owner(p.Config):
-		return "", nil
+		return taking{}, nil
 	case current == "": // also when it was asked for: nobody is there to take it from
-		return "take over: the table has no owner", nil
+		return p.unowned(ctx, lake, have, a)
 	case slices.ContainsFunc(p.TakeOver, func(t addr.Address) bool { return matches(t, a) }):
-		return "take over from " + current, nil
+		return taking{words: "take over from " + current, class: plan.ClassInPlace}, nil
 	}
-	return "", p.otherOwner(ctx, lake, have.Table.Name, current, a)
+	return taking{}, p.otherOwner(ctx, lake, have.Table.Name, current, a)
 }
 
 // otherOwner says that the table of an address is another configuration's, and

@@ -41,6 +41,10 @@ func (p *planning) checkTable(ctx context.Context, lake *Lake, c *model.Check, s
 	if d, bad := checkSort(have[0], spec); bad {
 		return d.At(own.Path...).Err()
 	}
+	if have[0].Properties[ownerProperty] == "" {
+		// A report that two configurations share is that of whichever applied last.
+		p.tables[lake.Sink.Addr][spec.Table.Name] = have[0]
+	}
 	return nil
 }
 

@@ -93,7 +93,7 @@ func (p *planning) table(ctx context.Context, lake *Lake, owner addr.Address, sp
 			"Its place is that of a silver table, perhaps a former one, or a link to one. Give the stream another target or path.",
 			"Table %s holds current rows that were applied from %s, not changes", spec.Table.Name, from).At("target").Err()
 	}
-	takeOver, err := p.owner(ctx, lake, have, owner)
+	take, err := p.owner(ctx, lake, have, owner)
 	if err != nil {
 		return err
 	}
@@ -107,8 +107,8 @@ func (p *planning) table(ctx context.Context, lake *Lake, owner addr.Address, sp
 		Captured: captured, Extra: spec.Schema.NumFields() - captured, Key: key, Spec: spec,
 	}
 	for _, c := range diff.Changes {
-		if takeOver != "" && strings.Contains(c, ownerProperty) {
-			c = takeOver
+		if take.words != "" && strings.Contains(c, ownerProperty) {
+			c = take.words
 		}
 		if text, ok := remembers(spec, c); ok {
 			c = text
@@ -117,6 +117,9 @@ func (p *planning) table(ctx context.Context, lake *Lake, owner addr.Address, sp
 	}
 	if t.Action == plugin.TableAlter {
 		t.Class = plan.ClassInPlace
+		if take.class != "" {
+			t.Class = take.class
+		}
 	}
 	p.out.Tables = append(p.out.Tables, t)
 	return nil
