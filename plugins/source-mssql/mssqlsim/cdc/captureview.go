@@ -15,8 +15,8 @@ var captureViews = map[string]view{
 
 // captureView shows a view to a login with VIEW DATABASE STATE, which members of db_owner have.
 func (s *Session) captureView(db *Database, v view) (tsql.Relation, error) {
-	if !s.login.Admin {
-		return nil, &sqltype.Error{Number: 262, State: 1, Class: 14, Message: "VIEW DATABASE STATE permission denied in database '" + db.Name + "'."}
+	if err := s.stateOf(db); err != nil {
+		return nil, err
 	}
 	return v(s, db), nil
 }
@@ -81,7 +81,7 @@ func (s *Session) cdcJobs() (tsql.Relation, error) {
 	if !s.srv.jobTable.Load() {
 		return nil, nil
 	}
-	if !s.login.Admin {
+	if !s.admin() {
 		return nil, denied("SELECT", "cdc_jobs", msdb, "dbo")
 	}
 	r := &tsql.Rows{Cols: []tsql.Column{col("database_id", integer), col("job_type", jobType), ncol("job_id", sqltype.Of(sqltype.UniqueIdentifier)), ncol("maxtrans", integer), ncol("maxscans", integer),

@@ -104,8 +104,15 @@ func (s *Session) systemView(db *Database, schema, name string) (tsql.Relation, 
 		if v := captureViews[name]; v != nil {
 			return s.captureView(db, v)
 		}
-		if v := sysViews[name]; v != nil {
-			return v(s, db), nil
+		if name == "dm_db_partition_stats" {
+			if err := s.stateOf(db); err != nil {
+				return nil, err
+			}
+		}
+		for _, m := range []map[string]view{sysViews, securityViews} {
+			if v := m[name]; v != nil {
+				return v(s, db), nil
+			}
 		}
 		return nil, nil
 	}
@@ -139,7 +146,7 @@ func sysDatabases(s *Session, _ *Database) *tsql.Rows {
 		col("is_cdc_enabled", bit), col("service_broker_guid", sqltype.Of(sqltype.UniqueIdentifier)), ncol("group_database_id", sqltype.Of(sqltype.UniqueIdentifier)), ncol("is_read_only", bit), ncol("recovery_model", tiny), ncol("recovery_model_desc", desc)}}
 	level := map[Version]int64{V2016: 130, V2017: 140, V2019: 150, V2022: 160, Azure: 160}[s.srv.Version]
 	for _, d := range s.srv.databases() {
-		if !s.login.mayUse(d) {
+		if !s.serverCan("VIEW ANY DATABASE") && !s.reaches(d) {
 			continue
 		}
 		state, stateDesc := int64(0), "OFF"
@@ -160,7 +167,7 @@ func sysSchemas(_ *Session, db *Database) *tsql.Rows {
 	r := &tsql.Rows{Cols: []tsql.Column{col("name", sysname), col("schema_id", integer), ncol("principal_id", integer)}}
 	for _, n := range db.allSchemas() {
 		id, _ := db.schemaID(n)
-		r.Data = append(r.Data, sqltype.Row{text(n), num(int64(id)), num(1)})
+		r.Data = append(r.Data, sqltype.Row{text(n), num(int64(id)), num(int64(db.sec.ownerID(n)))})
 	}
 	return r
 }
@@ -200,9 +207,9 @@ func sysColumns(s *Session, db *Database) *tsql.Rows {
 			}
 			continue
 		}
-		whole, only := s.login.may(db, o.table.FullName())
+		seen, _ := s.visible(db, &o)
 		for _, c := range o.table.columns {
-			if whole || only[lower(c.Name)] {
+			if seen(securedColumn{c.Name, c.id}) {
 				add(o.id, c.Column, c.id, c.Sparse, c.def)
 			}
 		}
@@ -245,7 +252,7 @@ func sysSessions(s *Session, db *Database) *tsql.Rows {
 	if s.wait >= 0 {
 		ms = int64(s.wait) / 1e6
 	}
-	r.Data = append(r.Data, sqltype.Row{num(int64(s.SPID)), text(s.login.Name), num(int64(db.ID)), num(int64(s.isolation)), num(ms), num(int64(s.nesting))})
+	r.Data = append(r.Data, sqltype.Row{num(int64(s.SPID)), text(s.who()), num(int64(db.ID)), num(int64(s.isolation)), num(ms), num(int64(s.nesting))})
 	return r
 }
 

@@ -36,13 +36,13 @@ func (s *Session) TableFunction(n tsql.Name) (*tsql.TableFunction, error) {
 		switch {
 		case !ok:
 			return nil, nil
-		case !s.login.mayInstance(in):
+		case !s.mayInstance(in):
 			return nil, denied("SELECT", n.Object, db.Name, "cdc")
 		}
 		return in.changeFunction(in.allChanges, colStart, colSeq, colOp, colMask), nil
 	}
 	in, ok := db.instance(cutPrefix(n.Object, netChanges))
-	if !ok || !in.net || !s.login.mayInstance(in) {
+	if !ok || !in.net || !s.mayInstance(in) {
 		return nil, nil
 	}
 	return in.changeFunction(in.netChanges, colStart, colOp, colMask), nil

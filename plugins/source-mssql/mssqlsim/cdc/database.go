@@ -33,6 +33,8 @@ type Database struct {
 	guid, group                    atomic.Pointer[[16]byte]
 	recovery                       atomic.Pointer[string] // recovery_model_desc
 
+	sec *security // under its own lock
+
 	sessions int // whose current database this is; guarded by the server's mu
 
 	last    LSN // newest LSN given out
@@ -54,6 +56,7 @@ type Database struct {
 func newDatabase(s *Server, name string, id int16) *Database {
 	db := &Database{srv: s, Name: name, ID: id, created: sqltype.DateTimeTicks(s.local(s.clock.Now())), schemas: []string{"dbo"},
 		nextObject: 901578250, freed: make(chan struct{}), last: LSN{0, 0, 0, 0x2A, 0, 0, 0x01, 0, 0, 0}}
+	db.sec = newSecurity(db.created)
 	db.snapshotAllowed.Store(true)
 	db.setGUID()
 	recovery := "FULL" // as of the database model (Microsoft: Recovery models)

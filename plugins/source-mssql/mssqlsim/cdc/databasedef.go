@@ -8,8 +8,8 @@ import (
 // CreateDatabase is CREATE DATABASE. Unlike Server.Database it leaves row versions off, as a new database has them
 // (Microsoft: ALTER DATABASE SET options, ALLOW_SNAPSHOT_ISOLATION).
 func (s *Session) CreateDatabase(name string) error {
-	if !s.login.Admin {
-		return sqltype.Errorf(262, "CREATE DATABASE permission denied in database 'master'.")
+	if !s.serverCan("CREATE ANY DATABASE") {
+		return missing("CREATE DATABASE", "master")
 	}
 	s.srv.mu.Lock()
 	defer s.srv.mu.Unlock()
@@ -37,7 +37,7 @@ func (s *Session) AlterDatabase(name string, o tsql.DatabaseOptions) error {
 	if name != "" {
 		db = s.srv.Find(name)
 	}
-	if db == nil || !s.login.Admin {
+	if db == nil || !s.serverCan("ALTER ANY DATABASE") && !s.dbo(db) {
 		return sqltype.Errorf(5011, "User does not have permission to alter database '%s', the database does not exist, or the database is not in a state that allows access checks.", name)
 	}
 	if o.AllowSnapshot != nil {
@@ -63,7 +63,7 @@ func (s *Session) DropDatabase(name string, ifExists bool) error {
 	switch {
 	case db == nil && ifExists:
 		return nil
-	case db == nil || !s.login.Admin:
+	case db == nil || !s.serverCan("ALTER ANY DATABASE") && !s.dbo(db):
 		return sqltype.Errorf(3701, "Cannot drop the database '%s', because it does not exist or you do not have permission.", name)
 	case db.sessions > 0:
 		return sqltype.Errorf(3702, "Cannot drop database \"%s\" because it is currently in use.", db.Name)
@@ -81,7 +81,7 @@ func (s *Session) enter(name string) (exists, allowed bool) {
 	if db == nil {
 		return false, false
 	}
-	if !s.login.mayUse(db) {
+	if !s.reaches(db) {
 		return true, false
 	}
 	if s.db != nil {

@@ -36,7 +36,7 @@ func (s *Session) captureProcedure(db *Database, n tsql.Name) *tsql.Procedure {
 // sysadmin runs fn for members of sysadmin. In Azure SQL Database members of db_owner may too
 // (Microsoft: sys.sp_cdc_enable_db (Transact-SQL)).
 func (s *Session) sysadmin(fn func() error) error {
-	if !s.login.Admin {
+	if !s.admin() {
 		return sqltype.Errorf(22902, "Caller is not authorized to initiate the requested action. Sysadmin privileges are required.")
 	}
 	return fn()
@@ -123,7 +123,7 @@ func enableTable(ctx context.Context, s *Session, db *Database, a args) (*tsql.R
 		if c.Columns, err = t.columnList(a["@captured_column_list"]); err != nil {
 			return err
 		}
-		if err := db.enableTable(ctx, schema+"."+name, c, s.login.Name, s.wait); err != nil {
+		if err := db.enableTable(ctx, schema+"."+name, c, s.who(), s.wait); err != nil {
 			return err
 		}
 		if a.given("@allow_partition_switch") && !a.bit("@allow_partition_switch") {

@@ -107,6 +107,9 @@ func (db *Database) enableTable(ctx context.Context, table string, c Capture, by
 	in.start = in.created
 	in.special()
 	t.inst = append(t.inst, in)
+	if in.Role != "" {
+		db.sec.ensureRole(in.Role, in.at)
+	}
 	if !c.Quiet {
 		db.idle(db.nextLSN(0), db.srv.clock.Now())
 	}

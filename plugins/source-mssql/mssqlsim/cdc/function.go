@@ -49,7 +49,7 @@ func (s *Session) Function(n tsql.Name) (*tsql.Function, error) {
 	case "fn_cdc_get_min_lsn": // zero for an unknown instance and for one the login may not see
 		return fn(binLSN, func(args []sqltype.Value) (sqltype.Value, error) {
 			in, ok := db.instance(args[0].Str())
-			if !ok || !s.login.mayInstance(in) {
+			if !ok || !s.mayInstance(in) {
 				return LSN{}.Value(), nil
 			}
 			return in.low().Value(), nil
@@ -89,7 +89,7 @@ var updateMask = sqltype.Bin(sqltype.VarBinary, 128)
 // for an instance that is not there or that the login may not see, and for a column that is not captured.
 func (s *Session) columnOrdinal(db *Database, instance, column sqltype.Value) sqltype.Value {
 	in, ok := db.instance(instance.Str())
-	if !ok || !s.login.mayInstance(in) {
+	if !ok || !s.mayInstance(in) {
 		return null
 	}
 	if n := in.ordinal(column.Str()); n > 0 {

@@ -158,8 +158,8 @@ func (s *Session) IdentityInsert(n tsql.Name, on bool) error {
 	}
 	db.mu.RLock()
 	defer db.mu.RUnlock()
-	t := db.table(n.Schema, n.Object)
-	if t == nil {
+	t := s.tableNamed(db, n)
+	if t == nil || !s.mayAlter(t) {
 		return sqltype.Errorf(1088, "Cannot find the object \"%s\" because it does not exist or you do not have permissions.", n)
 	}
 	if t.identityColumn() == nil {
@@ -184,7 +184,7 @@ func (s *Session) CheckIdentity(table string, reseed bool, value *int64) (string
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	t := db.tableOf(table)
-	if t == nil {
+	if t == nil || !s.mayAlter(t) {
 		return "", sqltype.Errorf(2501, "Cannot find a table or object with the name \"%s\". Check the system catalog.", table)
 	}
 	c := t.identityColumn()

@@ -101,7 +101,7 @@ func addJob(_ context.Context, s *Session, db *Database, a args) (*tsql.Rows, er
 		if err != nil || a.given("@start_job") && !a.bit("@start_job") || s.srv.Agent() != AgentRunning {
 			return err
 		}
-		return db.startJob(kind, s.login.Name)
+		return db.startJob(kind, s.who())
 	})
 }
 
@@ -136,12 +136,12 @@ func dropJob(_ context.Context, s *Session, db *Database, a args) (*tsql.Rows, e
 
 // startJob is Microsoft: sys.sp_cdc_start_job (Transact-SQL).
 func startJob(_ context.Context, s *Session, db *Database, a args) (*tsql.Rows, error) {
-	return s.jobCall(db, a, func(kind string) error { return db.startJob(kind, s.login.Name) })
+	return s.jobCall(db, a, func(kind string) error { return db.startJob(kind, s.who()) })
 }
 
 // stopJob is Microsoft: sys.sp_cdc_stop_job (Transact-SQL).
 func stopJob(_ context.Context, s *Session, db *Database, a args) (*tsql.Rows, error) {
-	return s.jobCall(db, a, func(kind string) error { return db.stopJob(kind, s.login.Name) })
+	return s.jobCall(db, a, func(kind string) error { return db.stopJob(kind, s.who()) })
 }
 
 // helpJobs is Microsoft: sys.sp_cdc_help_jobs (Transact-SQL). The documentation leaves job_name out, which a server

@@ -27,12 +27,12 @@ func (s *Session) Procedure(n tsql.Name) (*tsql.Procedure, error) {
 	if p := s.captureProcedure(db, n); p != nil {
 		return p, nil
 	}
-	def, ok := procedures[lower(n.Object)]
-	if !ok {
-		def, ok = catalogProcedures[lower(n.Object)]
-	}
-	if !ok {
-		def, ok = shapeProcedures[lower(n.Object)]
+	var def procedure
+	var ok bool
+	for _, m := range []map[string]procedure{procedures, catalogProcedures, shapeProcedures, securityProcedures} {
+		if def, ok = m[lower(n.Object)]; ok {
+			break
+		}
 	}
 	if !ok {
 		return nil, nil
@@ -62,7 +62,7 @@ var procedures = map[string]procedure{
 
 // owner runs fn for members of db_owner and sysadmin.
 func (s *Session) owner(db *Database, number int32, fn func() error) error {
-	if !s.login.Admin {
+	if !s.dbo(db) {
 		return sqltype.Errorf(number, "Caller is not authorized to initiate the requested action. DBO privileges are required.")
 	}
 	return fn()
@@ -115,7 +115,7 @@ func helpCapture(s *Session, db *Database, a args) (*tsql.Rows, error) {
 			continue
 		}
 		for _, in := range t.inst {
-			if !s.login.mayInstance(in) {
+			if !s.mayInstance(in) {
 				continue
 			}
 			var keys, cols []string
@@ -158,7 +158,7 @@ func visibleInstance(s *Session, db *Database, name string) (*Instance, error) {
 		return nil, noParameter("@capture_instance")
 	}
 	in, ok := db.instance(name)
-	if !ok || !s.login.mayInstance(in) {
+	if !ok || !s.mayInstance(in) {
 		return nil, noInstance()
 	}
 	return in, nil

@@ -39,6 +39,9 @@ func rename(s *Session, db *Database, a args) (*tsql.Rows, error) {
 	if _, err := s.ddl(tsql.Name{}); err != nil {
 		return nil, err
 	}
+	if !s.can(db, "ALTER", ofSchema("dbo")) && !s.can(db, "ALTER ANY SCHEMA", wholeDatabase) {
+		return nil, ambiguous(name, kind) // here who renames needs ALTER on the schemas, not on the object only
+	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	switch kind {

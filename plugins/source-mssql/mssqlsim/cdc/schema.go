@@ -11,10 +11,34 @@ func (s *Session) CreateSchema(name, owner string) error {
 	if err != nil {
 		return err
 	}
-	if owner != "" && !sqltype.EqualName(owner, "dbo") {
-		return sqltype.Unsupported("a schema of another owner than dbo")
+	if !s.can(db, "CREATE SCHEMA", wholeDatabase) {
+		e := sqltype.Errorf(2759, "CREATE SCHEMA failed due to previous errors.")
+		e.First = missing("CREATE SCHEMA", db.Name)
+		return e
 	}
-	return db.CreateSchema(name)
+	var p *principal
+	if owner != "" {
+		if p = db.sec.find(func(p *principal) bool { return sqltype.EqualName(p.name, owner) }); p == nil {
+			return notFound("user", owner)
+		}
+	}
+	if err := db.CreateSchema(name); err != nil {
+		return err
+	}
+	db.sec.own(name, p)
+	return nil
+}
+
+// own makes a principal the owner of a schema that was made; nil is dbo. What was said of an older schema of that name
+// is forgotten.
+func (s *security) own(schema string, p *principal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.owners, lower(schema))
+	if p != nil && p.id != dboID {
+		s.owners[lower(schema)] = p
+	}
+	s.drop(func(g *permission) bool { return g.class == classSchema && sqltype.EqualName(g.schema, schema) })
 }
 
 // fixedSchema tells whether a schema cannot be dropped.
@@ -34,6 +58,9 @@ func (s *Session) DropSchema(name string, ifExists bool) error {
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
+	if _, ok := db.schemaID(name); ok && !s.can(db, "CONTROL", ofSchema(name)) && !s.can(db, "ALTER ANY SCHEMA", wholeDatabase) {
+		return sqltype.Errorf(15151, "Cannot drop the schema '%s', because it does not exist or you do not have permission.", name)
+	}
 	if fixedSchema(name) {
 		return sqltype.Errorf(15150, "Cannot drop the schema '%s'.", name)
 	}
@@ -45,6 +72,7 @@ func (s *Session) DropSchema(name string, ifExists bool) error {
 	for i, n := range db.schemas {
 		if sqltype.EqualName(n, name) {
 			db.schemas[i] = "" // its place is the id of the schema
+			db.sec.own(name, nil)
 			return nil
 		}
 	}
@@ -68,16 +96,44 @@ func (s *Session) Transfer(schema string, n tsql.Name) error {
 			to = x
 		}
 	}
-	if to == "" {
+	if to == "" || !s.can(db, "ALTER", ofSchema(to)) {
 		return sqltype.Errorf(15151, "Cannot alter the schema '%s', because it does not exist or you do not have permission.", schema)
 	}
-	t := db.table(n.Schema, n.Object)
-	if t == nil {
+	t := s.tableNamed(db, n)
+	if t == nil || !s.mayControl(t) {
 		return sqltype.Errorf(15151, "Cannot find the object '%s', because it does not exist or you do not have permission.", n.Object)
 	}
 	if db.table(to, t.Name) != nil {
 		return sqltype.Errorf(15530, "The object with name \"%s\" already exists.", t.Name)
 	}
 	t.Schema = to
+	db.sec.mu.Lock()
+	defer db.sec.mu.Unlock()
+	db.sec.drop(func(g *permission) bool { return g.class == classObject && g.major == t.ID }) // as documented
 	return nil
+}
+
+// mayControl tells whether the session has CONTROL on a table.
+func (s *Session) mayControl(t *Table) bool {
+	o := t.object()
+	return s.can(t.db, "CONTROL", o.securable())
+}
+
+// mayAlter tells whether the session has ALTER on a table.
+func (s *Session) mayAlter(t *Table) bool {
+	o := t.object()
+	return s.can(t.db, "ALTER", o.securable())
+}
+
+// ownerID gives principal_id of a schema.
+func (s *security) ownerID(schema string) int32 {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if p := s.owners[lower(schema)]; p != nil {
+		return p.id
+	}
+	if lower(schema) == "sys" {
+		return 4
+	}
+	return dboID
 }

@@ -48,10 +48,11 @@ type Server struct {
 	agent    atomic.Int32  // AgentState
 	jobTable atomic.Bool   // msdb.dbo.cdc_jobs was made, with the first job
 
-	mu     sync.RWMutex
-	dbs    map[string]*Database
-	nextID int16 // of a database; 2 to 4 are tempdb, model and msdb
-	logins map[string]*Login
+	mu       sync.RWMutex
+	dbs      map[string]*Database
+	nextID   int16 // of a database; 2 to 4 are tempdb, model and msdb
+	logins   map[string]*Login
+	sessions map[*Login]int
 }
 
 // NewServer gives a server with the databases master and msdb.

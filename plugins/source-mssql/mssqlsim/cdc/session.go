@@ -18,6 +18,7 @@ type Session struct {
 	db        *Database
 	login     *Login
 	SPID      int16
+	as        []acting // who EXECUTE AS has made of it
 	isolation tsql.Isolation
 	wait      lockWait
 	nesting   int // @@TRANCOUNT
@@ -42,13 +43,18 @@ func (s *Server) NewSession(user, database string) (*Session, error) {
 	if login == nil {
 		return nil, loginFailed(user)
 	}
+	e := &sqltype.Error{Number: 4060, State: 1, Class: 11, Message: "Cannot open database \"" + database + "\" requested by the login. The login failed."}
 	if database == "" {
-		database = "master"
+		login.mu.RLock()
+		database = login.database
+		login.mu.RUnlock()
+		e = &sqltype.Error{Number: 4064, State: 1, Class: 11, Message: "Cannot open user default database. Login failed."}
 	}
 	sess := &Session{srv: s, login: login, isolation: tsql.ReadCommitted, wait: -1}
 	if _, allowed := sess.enter(database); !allowed {
-		return nil, &sqltype.Error{Number: 4060, State: 1, Class: 11, Message: "Cannot open database \"" + database + "\" requested by the login. The login failed."}
+		return nil, e
 	}
+	s.count(login, 1)
 	return sess, nil
 }
 
@@ -182,7 +188,7 @@ func (s *Session) Use(name string) error {
 		return sqltype.Errorf(911, "Database '%s' does not exist. Make sure that the name is entered correctly.", name)
 	}
 	if !allowed {
-		return sqltype.Errorf(916, "The server principal \"%s\" is not able to access the database \"%s\" under the current security context.", s.login.Name, name)
+		return sqltype.Errorf(916, "The server principal \"%s\" is not able to access the database \"%s\" under the current security context.", s.who(), name)
 	}
 	return nil
 }
@@ -208,7 +214,7 @@ func (s *Session) SetLockTimeout(ms int64) {
 }
 
 // Reset brings the settings back, as a pooled connection's reset does; the isolation level stays.
-func (s *Session) Reset() { s.wait, s.ids = -1, scopes{} }
+func (s *Session) Reset() { s.wait, s.ids, s.as = -1, scopes{}, nil }
 
 // TranCount is @@TRANCOUNT.
 func (s *Session) TranCount() int { return s.nesting }
@@ -263,6 +269,7 @@ func (s *Session) Save(name string) error {
 func (s *Session) Close() {
 	s.Abort()
 	s.leave()
+	s.srv.count(s.login, -1)
 }
 
 // Abort rolls back what is open.
@@ -279,8 +286,11 @@ func (s *Session) at(n tsql.Name) (*Database, error) {
 		return s.db, nil
 	}
 	db := s.srv.Find(n.Database)
-	if db == nil || !s.login.mayUse(db) {
+	if db == nil {
 		return nil, sqltype.Errorf(911, "Database '%s' does not exist. Make sure that the name is entered correctly.", n.Database)
+	}
+	if !s.reaches(db) {
+		return nil, sqltype.Errorf(916, "The server principal \"%s\" is not able to access the database \"%s\" under the current security context.", s.who(), db.Name)
 	}
 	return db, nil
 }
@@ -302,17 +312,15 @@ func (s *Session) Relation(n tsql.Name) (tsql.Relation, error) {
 	case "cdc":
 		return s.cdcRelation(db, n.Object)
 	}
-	t := db.table(n.Schema, n.Object)
+	t := s.tableNamed(db, n)
 	if t == nil {
 		return nil, nil
 	}
 	r := s.source(t)
-	whole, only := s.login.may(db, t.FullName())
-	if !whole {
-		if len(only) == 0 {
-			return nil, denied("SELECT", t.Name, db.Name, t.Schema)
-		}
-		r.only = only
+	o := t.object()
+	sec := o.securable()
+	if a := s.access(db, "SELECT", sec); !a.all() {
+		r.only = a.column
 	}
 	return r, nil
 }
@@ -329,23 +337,21 @@ func (s *Session) cdcRelation(db *Database, name string) (tsql.Relation, error) 
 			if !sqltype.EqualName(name, in.Name+"_CT") {
 				continue
 			}
-			if whole, _ := s.login.may(db, "cdc."+in.Name+"_CT"); !whole {
-				return nil, denied("SELECT", in.Name+"_CT", db.Name, "cdc")
+			r := &changeTable{in: in, cols: in.changeColumns()}
+			o := in.object()
+			if a := s.access(db, "SELECT", o.securable()); !a.all() {
+				return &columnGuard{r, a.column}, nil
 			}
-			return &changeTable{in: in, cols: in.changeColumns()}, nil
+			return r, nil
 		}
 	}
 	if v := cdcViews[lower(name)]; v != nil {
-		if !s.login.Admin {
+		if !s.can(db, "SELECT", ofSchema("cdc")) {
 			return nil, denied("SELECT", name, db.Name, "cdc")
 		}
 		return v(s, db), nil
 	}
 	return nil, nil
-}
-
-func denied(perm, object, database, schema string) error {
-	return &sqltype.Error{Number: 229, State: 5, Class: 14, Message: "The " + perm + " permission was denied on the object '" + object + "', database '" + database + "', schema '" + schema + "'."}
 }
 
 // LockTimeout gives LOCK_TIMEOUT in milliseconds; -1 waits for ever.

@@ -14,47 +14,98 @@ func (s *Session) CreateTable(def tsql.TableDef) error {
 	if err != nil {
 		return err
 	}
+	if def.Name.Schema == "" {
+		def.Name.Schema = s.defaultSchema(db)
+	}
+	if !s.can(db, "CREATE TABLE", wholeDatabase) {
+		return missing("CREATE TABLE", db.Name)
+	}
+	if !s.can(db, "ALTER", ofSchema(def.Name.Schema)) {
+		return noSchema(def.Name.Schema)
+	}
 	return db.CreateTable(def)
 }
 
 // AlterTable changes a table.
 func (s *Session) AlterTable(n tsql.Name, a tsql.Alter, sql string) error {
-	db, err := s.ddl(n)
+	db, n, ok, err := s.altering(n)
 	if err != nil {
 		return err
 	}
-	return db.Alter(qualified(n), a, sql, LSN{})
+	if !ok {
+		return sqltype.Errorf(4902, "Cannot find the object \"%s\" because it does not exist or you do not have permissions.", n)
+	}
+	return db.Alter(n.Schema+"."+n.Object, a, sql, LSN{})
 }
 
-func qualified(n tsql.Name) string {
-	if n.Schema == "" {
-		return "dbo." + n.Object
+// ddl finds the database whose shape a statement changes. Such statements are not part of a transaction here.
+func (s *Session) ddl(n tsql.Name) (*Database, error) {
+	if s.tx != nil {
+		return nil, sqltype.Unsupported("changing the shape of tables inside a transaction")
 	}
-	return n.Schema + "." + n.Object
+	return s.at(n)
+}
+
+// altering finds the table that a statement changes, with its whole name; ok tells whether the session may.
+func (s *Session) altering(n tsql.Name) (db *Database, full tsql.Name, ok bool, err error) {
+	if db, err = s.ddl(n); err != nil {
+		return nil, n, false, err
+	}
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	t := s.tableNamed(db, n)
+	if t == nil {
+		return db, n, false, nil
+	}
+	o := t.object()
+	return db, tsql.Name{Schema: t.Schema, Object: t.Name}, s.can(db, "ALTER", o.securable()), nil
+}
+
+// tableNamed finds the table of a name; one without a schema is looked for in that of the user, then in dbo.
+func (s *Session) tableNamed(db *Database, n tsql.Name) *Table {
+	if n.Schema != "" {
+		return db.table(n.Schema, n.Object)
+	}
+	if t := db.table(s.defaultSchema(db), n.Object); t != nil {
+		return t
+	}
+	return db.table("dbo", n.Object)
+}
+
+func noSchema(name string) error {
+	return sqltype.Errorf(2760, "The specified schema name \"%s\" either does not exist or you do not have permission to use it.", name)
 }
 
 // DropTable removes a table.
 func (s *Session) DropTable(n tsql.Name, ifExists bool) error {
-	db, err := s.ddl(n)
-	if err != nil {
+	db, full, ok, err := s.altering(n)
+	switch {
+	case err != nil:
 		return err
+	case ok:
+		return db.DropTable(full.Schema + "." + full.Object)
+	case ifExists && full.Schema == "":
+		return nil
+	case ifExists:
+		db.mu.RLock()
+		defer db.mu.RUnlock()
+		if s.tableNamed(db, n) == nil {
+			return nil
+		}
 	}
-	if err := db.DropTable(qualified(n)); err != nil && !ifExists {
-		return err
-	}
-	return nil
+	return sqltype.Errorf(3701, "Cannot drop the table '%s', because it does not exist or you do not have permission.", n)
 }
 
 // Truncate empties a table that is not captured.
 func (s *Session) Truncate(n tsql.Name) error {
-	db, err := s.ddl(n)
+	db, n, ok, err := s.altering(n)
 	if err != nil {
 		return err
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	t, err := db.tableNamed(qualified(n))
-	if err != nil {
+	t := db.table(n.Schema, n.Object)
+	if t == nil || !ok {
 		return sqltype.Errorf(4701, "Cannot find the object \"%s\" because it does not exist or you do not have permissions.", n.Object)
 	}
 	if len(t.inst) > 0 {
@@ -67,10 +118,10 @@ func (s *Session) Truncate(n tsql.Name) error {
 	return nil
 }
 
-// target finds the table of a statement about its indexes, with the lock held.
-func (db *Database) shaped(n tsql.Name) (*Table, error) {
+// shaped finds the table of a statement about its indexes, with the lock held.
+func (db *Database) shaped(n tsql.Name, ok bool) (*Table, error) {
 	t := db.table(n.Schema, n.Object)
-	if t == nil {
+	if t == nil || !ok {
 		return nil, sqltype.Errorf(1088, "Cannot find the object \"%s\" because it does not exist or you do not have permissions.", n)
 	}
 	if len(t.locks) > 0 {
@@ -81,13 +132,13 @@ func (db *Database) shaped(n tsql.Name) (*Table, error) {
 
 // CreateIndex is CREATE INDEX.
 func (s *Session) CreateIndex(n tsql.Name, def tsql.IndexDef) error {
-	db, err := s.ddl(n)
+	db, n, ok, err := s.altering(n)
 	if err != nil {
 		return err
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	t, err := db.shaped(n)
+	t, err := db.shaped(n, ok)
 	if err != nil {
 		return err
 	}
@@ -96,13 +147,13 @@ func (s *Session) CreateIndex(n tsql.Name, def tsql.IndexDef) error {
 
 // DropIndex is DROP INDEX, which does not drop those of constraints.
 func (s *Session) DropIndex(n tsql.Name, name string, ifExists bool) error {
-	db, err := s.ddl(n)
+	db, n, ok, err := s.altering(n)
 	if err != nil {
 		return err
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	t, err := db.shaped(n)
+	t, err := db.shaped(n, ok)
 	if err != nil && !ifExists {
 		return sqltype.Errorf(3701, "Cannot drop the index '%s.%s', because it does not exist or you do not have permission.", n, name)
 	}

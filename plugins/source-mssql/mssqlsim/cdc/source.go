@@ -12,8 +12,8 @@ type source struct {
 	t    *Table
 	sess *Session
 	cols []tsql.Column
-	ids  []int // column ids in column order
-	only map[string]bool
+	ids  []int                    // column ids in column order
+	only func(securedColumn) bool // columns the session may read; nil is all
 }
 
 func (s *Session) source(t *Table) *source {
@@ -45,10 +45,10 @@ func (r *source) Orders() ([][]int, bool) {
 
 // Scan reads the version of the table the session's isolation level shows.
 func (r *source) Scan(ctx context.Context, req tsql.ScanRequest) (tsql.Cursor, error) {
-	if r.only != nil {
+	if r.only != nil && !req.Write { // what a statement reads to write was asked for by Guard
 		for _, c := range req.Columns {
-			if c >= 0 && !r.only[lower(r.cols[c].Name)] {
-				return nil, sqltype.Errorf(230, "The SELECT permission was denied on the column '%s' of the object '%s', database '%s', schema '%s'.", r.cols[c].Name, r.t.Name, r.t.db.Name, r.t.Schema)
+			if c >= 0 && !r.only(securedColumn{r.cols[c].Name, r.ids[c]}) {
+				return nil, deniedColumn("SELECT", r.cols[c].Name, r.t.Name, r.t.db.Name, r.t.Schema)
 			}
 		}
 	}

@@ -62,13 +62,6 @@ func (s *Session) System(name string, a []sqltype.Value) (sqltype.Value, sqltype
 			return null, sysname, false, nil
 		}
 		return text(s.srv.Zone), sqltype.Str(sqltype.VarChar, 128), true, nil
-	case "SUSER_SNAME", "SUSER_NAME", "ORIGINAL_LOGIN", "SYSTEM_USER", "SYSTEMUSER":
-		return text(s.login.Name), sysname, true, nil
-	case "USER_NAME", "CURRENT_USER", "SESSION_USER", "USER", "CURRENTUSER", "SESSIONUSER":
-		if s.login.Admin {
-			return text("dbo"), sysname, true, nil
-		}
-		return text(s.login.Name), sysname, true, nil
 	case "NEWID":
 		return sqltype.FromGUID(newGUID()), sqltype.Of(sqltype.UniqueIdentifier), true, nil
 	case "XACT_STATE":
@@ -97,6 +90,9 @@ func (s *Session) System(name string, a []sqltype.Value) (sqltype.Value, sqltype
 	case "SERVERPROPERTY":
 		v, err := s.property(arg(0))
 		return v, sqltype.Str(sqltype.NVarChar, 128), true, err
+	}
+	if v, t, ok := s.identityOf(name, a, arg); ok {
+		return v, t, true, nil
 	}
 	if v, t, ok := s.identityFunction(name, arg(0)); ok {
 		return v, t, true, nil
@@ -196,33 +192,9 @@ func (s *Session) catalogFunction(name string, a []sqltype.Value, arg func(int) 
 		}
 		return null, sysname, true, nil
 	case "HAS_PERMS_BY_NAME":
-		return s.hasPerms(db, arg(0), arg(1), arg(2)), integer, true, nil
+		return s.hasPerms(db, arg), integer, true, nil
 	}
 	return null, sqltype.Type{}, false, nil
-}
-
-// hasPerms is HAS_PERMS_BY_NAME for SELECT on objects and for what a connection needs.
-func (s *Session) hasPerms(db *Database, securable, class, perm sqltype.Value) sqltype.Value {
-	if s.login.Admin {
-		return num(1)
-	}
-	if !sqltype.EqualName(class.Str(), "OBJECT") {
-		return num(0)
-	}
-	parts := nameParts(securable.Str())
-	name := parts[len(parts)-1]
-	if len(parts) > 1 {
-		name = parts[len(parts)-2] + "." + name
-	}
-	known := false
-	for _, o := range s.everyObject(db) {
-		known = known || sqltype.EqualName(grantKey(db.Name, name), grantKey(db.Name, o.schema+"."+o.name))
-	}
-	if !known {
-		return null // the securable does not exist, or the login may not see it
-	}
-	whole, _ := s.login.may(db, name)
-	return flag(whole && (sqltype.EqualName(perm.Str(), "SELECT") || sqltype.EqualName(perm.Str(), "ANY")))
 }
 
 // object is a table as the catalog shows it.
@@ -246,12 +218,10 @@ func (s *Session) everyObject(db *Database) (out []object) {
 	return out
 }
 
-// objects lists what the login may see: metadata shows objects on which it has a permission
-// (Microsoft: Metadata visibility configuration).
+// objects lists what the session may see.
 func (s *Session) objects(db *Database) (out []object) {
 	for _, o := range s.everyObject(db) {
-		whole, cols := s.login.may(db, o.schema+"."+o.name)
-		if whole || len(cols) > 0 {
+		if _, ok := s.visible(db, &o); ok {
 			out = append(out, o)
 		}
 	}
@@ -259,7 +229,12 @@ func (s *Session) objects(db *Database) (out []object) {
 }
 
 func (db *Database) allSchemas() []string {
-	out := append([]string(nil), db.schemas...)
+	var out []string
+	for _, n := range db.schemas {
+		if n != "" { // one that was dropped
+			out = append(out, n)
+		}
+	}
 	out = append(out, "sys")
 	if db.enabled.Load() {
 		out = append(out, "cdc")
@@ -273,6 +248,8 @@ func (db *Database) schemaID(name string) (int32, bool) {
 		return 4, true
 	case "cdc":
 		return 5, db.enabled.Load()
+	case "":
+		return 0, false
 	}
 	for i, n := range db.schemas {
 		if sqltype.EqualName(n, name) {
@@ -283,17 +260,6 @@ func (db *Database) schemaID(name string) (int32, bool) {
 		}
 	}
 	return 0, false
-}
-
-// ddl checks that the session may change the shape of a database. Such statements are not part of a transaction here.
-func (s *Session) ddl(n tsql.Name) (*Database, error) {
-	if !s.login.Admin {
-		return nil, sqltype.Errorf(262, "CREATE TABLE permission denied in database '%s'.", s.db.Name)
-	}
-	if s.tx != nil {
-		return nil, sqltype.Unsupported("changing the shape of tables inside a transaction")
-	}
-	return s.at(n)
 }
 
 var _ tsql.Session = (*Session)(nil)

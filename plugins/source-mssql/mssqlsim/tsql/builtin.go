@@ -43,7 +43,8 @@ func (b *binder) builtin(name string, args []expr) expr {
 		return b.dateFunction("DATEPART", strings.ToLower(name), args)
 	case "ERROR_NUMBER", "ERROR_SEVERITY", "ERROR_STATE", "ERROR_MESSAGE", "ERROR_PROCEDURE":
 		return b.caughtError(name, args)
-	case "HAS_PERMS_BY_NAME", "SERVERPROPERTY", "OBJECT_ID", "OBJECT_NAME", "OBJECT_SCHEMA_NAME", "DB_ID", "DB_NAME", "SCHEMA_ID", "SCHEMA_NAME", "COL_LENGTH", "TYPE_NAME", "COL_NAME":
+	case "HAS_PERMS_BY_NAME", "SERVERPROPERTY", "OBJECT_ID", "OBJECT_NAME", "OBJECT_SCHEMA_NAME", "DB_ID", "DB_NAME", "SCHEMA_ID", "SCHEMA_NAME", "COL_LENGTH", "TYPE_NAME", "COL_NAME",
+		"IS_MEMBER", "IS_ROLEMEMBER", "IS_SRVROLEMEMBER", "USER_NAME", "USER_ID", "SUSER_NAME", "SUSER_SNAME", "SUSER_ID", "SUSER_SID", "DATABASE_PRINCIPAL_ID", "HAS_DBACCESS", "IDENT_CURRENT", "IDENT_SEED", "IDENT_INCR":
 		return b.nameFunction(name, args)
 	}
 	return b.system(name, args)
@@ -55,6 +56,9 @@ func (b *binder) nameFunction(name string, args []expr) expr {
 	text := sqltype.Str(sqltype.NVarChar, sqltype.Max)
 	for i := range args {
 		konst = konst && args[i].konst
+		if args[i].typ.Class() == sqltype.ClassBinary { // a security identifier
+			continue
+		}
 		args[i] = b.cast(args[i], text, 0)
 	}
 	_, t, ok, err := b.sess.System(name, make([]sqltype.Value, len(args)))

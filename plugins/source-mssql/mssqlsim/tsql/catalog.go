@@ -181,6 +181,7 @@ type Session interface {
 	DropTable(n Name, ifExists bool) error
 	Truncate(n Name) error
 	ShapeSession
+	SecuritySession
 }
 
 // Rows is a result or relation held in memory.

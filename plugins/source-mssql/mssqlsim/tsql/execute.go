@@ -14,7 +14,7 @@ func (x *executor) execute(s *ast.ExecuteStatement) error {
 	}
 	spec := s.ExecuteSpecification
 	if l, ok := spec.ExecutableEntity.(*ast.ExecutableStringList); ok {
-		return x.executeText(l)
+		return x.asPrincipal(spec.ExecuteContext, func() error { return x.executeText(l) })
 	}
 	if p, ok := spec.ExecutableEntity.(*ast.ExecutableProcedureReference); ok && p.ProcedureReference.ProcedureReference != nil {
 		n := objectName(p.ProcedureReference.ProcedureReference.Name)

@@ -132,6 +132,7 @@ func (b *binder) declareNamed(x *ast.NamedTableReference, sc *scope, leaf func(*
 	if rel == nil {
 		failf(208, "Invalid object name '%s'.", n)
 	}
+	b.guard(rel, "SELECT", nil)
 	t := sc.add(alias, n.Schema, rel.Columns(), true)
 	return leaf(t, &scanNode{run: b.run, rel: rel, ref: t, rows: b.rowsWanted})
 }

@@ -99,6 +99,7 @@ func (m *merge) run(spec *ast.MergeSpecification, to *ast.OutputClause, into *as
 		on = append(on, c.p)
 	}
 	bySource := false
+	b.guardRead(m.table, spec.SearchCondition)
 	for _, a := range spec.ActionClauses {
 		w := m.when(a)
 		bySource = bySource || w.kind == "NotMatchedBySource"
@@ -262,8 +263,10 @@ func (m *merge) when(a *ast.MergeActionClause) mergeWhen {
 	}
 	switch x := a.Action.(type) {
 	case *ast.DeleteMergeAction:
+		b.guard(m.table, "DELETE", nil)
 		w.delete = true
 	case *ast.UpdateMergeAction:
+		b.guardUpdate(m.table, x.SetClauses)
 		w.sets = b.assignments(x.SetClauses, m.sc, m.target.cols, m.table)
 	case *ast.InsertMergeAction:
 		w.insert = m.insertValues(x)
@@ -280,6 +283,7 @@ func (m *merge) when(a *ast.MergeActionClause) mergeWhen {
 func (m *merge) insertValues(x *ast.InsertMergeAction) []expr {
 	b := m.b
 	into := b.insertColumns(m.table, m.name, x.Columns)
+	b.guardInsert(m.table, into)
 	out := make([]expr, len(m.target.cols))
 	for i, d := range b.defaults(m.table) {
 		out[i] = expr{typ: m.target.cols[i].Type, null: true, eval: func(*frame) sqltype.Value { return d() }}

@@ -62,6 +62,7 @@ func (x *executor) insert(s *ast.InsertStatement) error {
 		w, name := b.target(spec.Target)
 		cols := w.Columns()
 		into := b.insertColumns(w, name, spec.Columns)
+		b.guardInsert(w, into)
 		out := b.output(cols, spec.OutputClause, spec.OutputIntoClause, []StatementKind{KindInsert}, nil)
 		defaults := b.defaults(w)
 		var changes []Change
@@ -328,6 +329,8 @@ func (x *executor) update(s *ast.UpdateStatement) error {
 	}
 	return x.scoped(true, func(b *binder) error {
 		w, name := b.target(spec.Target)
+		b.guardUpdate(w, spec.SetClauses)
+		b.guardRead(w, spec.WhereClause)
 		sc, ref, n := b.affectedRows(w, name, spec.WhereClause, spec.TopRowFilter)
 		sets := b.assignments(spec.SetClauses, sc, ref.cols, w)
 		out := b.output(w.Columns(), spec.OutputClause, spec.OutputIntoClause, []StatementKind{KindUpdate}, nil)
@@ -342,6 +345,29 @@ func (x *executor) update(s *ast.UpdateStatement) error {
 		}
 		return x.write(b, w, changes, KindUpdate, out)
 	})
+}
+
+// guardUpdate asks for UPDATE on the columns that SET names, and for SELECT when their new values are computed from
+// columns (Microsoft: UPDATE (Transact-SQL), Permissions).
+func (b *binder) guardUpdate(w Writable, list []ast.SetClause) {
+	var set, read []string
+	for _, c := range list {
+		if a, ok := c.(*ast.AssignmentSetClause); ok && a.Column != nil {
+			set = append(set, columnNames(a.Column)...)
+			read = append(read, columnNames(a.NewValue)...)
+		}
+	}
+	b.guard(w, "UPDATE", set)
+	if len(read) > 0 {
+		b.guard(w, "SELECT", read)
+	}
+}
+
+// guardRead asks for SELECT on the columns of a condition.
+func (b *binder) guardRead(w Writable, node any) {
+	if names := columnNames(node); len(names) > 0 {
+		b.guard(w, "SELECT", names)
+	}
 }
 
 // assignment is one column of SET.
@@ -410,6 +436,8 @@ func (x *executor) delete(s *ast.DeleteStatement) error {
 	}
 	return x.scoped(true, func(b *binder) error {
 		w, name := b.target(spec.Target)
+		b.guard(w, "DELETE", nil)
+		b.guardRead(w, spec.WhereClause)
 		_, ref, n := b.affectedRows(w, name, spec.WhereClause, spec.TopRowFilter)
 		out := b.output(w.Columns(), spec.OutputClause, spec.OutputIntoClause, []StatementKind{KindDelete}, nil)
 		var changes []Change

@@ -85,6 +85,7 @@ func (b *binder) output(cols []Column, to *ast.OutputClause, into *ast.OutputInt
 		o.vals = p.outs
 		o.table, o.name = b.target(into.IntoTable)
 		o.into = b.insertColumns(o.table, o.name, into.IntoTableColumns)
+		b.guardInsert(o.table, o.into)
 		if len(o.vals) != len(o.into) {
 			fail(sqltype.Errorf(213, "Column name or number of supplied values does not match table definition."))
 		}

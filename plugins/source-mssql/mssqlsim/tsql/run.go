@@ -137,7 +137,7 @@ func (x *executor) text(sql string) (flow, error) {
 	if strings.TrimSpace(sql) == "" {
 		return goOn, nil
 	}
-	x.batch.source = nameKeys(rewriteMerge(rewrite(sql)))
+	x.batch.source = quoteLogin(nameKeys(rewriteMerge(rewrite(sql))))
 	sc, err := parse(x.ctx, x.batch.source)
 	if err != nil {
 		return goOn, err

@@ -91,6 +91,9 @@ func (x *executor) statement(st ast.Statement) (flow, error) {
 	if ok, err := x.defineDatabase(st); ok {
 		return goOn, err
 	}
+	if ok, err := x.secure(st); ok {
+		return goOn, err
+	}
 	return goOn, sqltype.Unsupported("the statement %s", strings.TrimSuffix(nodeName(st), "Statement"))
 }
 
