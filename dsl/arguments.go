@@ -113,7 +113,7 @@ var blockTypes = []BlockType{
 	}},
 	{Name: "locals", Description: "Named values for use in this configuration.", Arguments: nil},
 	{Name: string(addr.Source), Labels: []string{"TYPE", "NAME"}, Plugin: true, Description: "One database.", Arguments: append([]Argument{
-		{Name: "max_connections", Type: typeNumber, Description: "Bound on connections of one process; the plugin has a default."},
+		{Name: "max_connections", Type: typeNumber, Default: "8", Description: "Bound on connections of one process, planning and reading together."},
 	}, later("limit", "replica", "datetime_zone")...)},
 	{Name: string(addr.Sink), Labels: []string{"TYPE", "NAME"}, Plugin: true, Description: "One lake.", Arguments: append([]Argument{
 		{Name: "ledger", Block: true, Description: "Names of the ledger's tables."},

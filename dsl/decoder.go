@@ -3,6 +3,7 @@ package dsl
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -229,11 +230,13 @@ func oneOf(values []string) string {
 	return "It is one of " + strings.Join(quoted, ", ") + "."
 }
 
-// whole reads a whole number of at least 1; 0 when it is left out.
+// whole reads a whole number of at least 1; its default when it is left out, 0 when it has none.
 func (d *decoder) whole(name string) int {
 	v, ok := d.value(name)
 	if !ok {
-		return 0
+		arg, _ := d.args.argument(name)
+		n, _ := strconv.Atoi(arg.Default) // of the table of the language: "" is 0
+		return n
 	}
 	if v.Type() != cty.Number {
 		d.wrongType(name, "a whole number", v)

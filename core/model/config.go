@@ -126,7 +126,7 @@ type Source struct {
 	Plugin string
 	// Body is the connection, decoded by the plugin's schema.
 	Body cty.Value
-	// MaxConnections bounds the connections of one process; 0 = the plugin's default.
+	// MaxConnections bounds the connections of one process, from 1 on.
 	MaxConnections int
 	Origin         Origin
 }

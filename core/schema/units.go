@@ -34,6 +34,19 @@ func ParseDuration(text string) (time.Duration, error) {
 	return total + d, nil
 }
 
+// FormatDuration writes a duration as the language does, with no unit that
+// counts nothing: "2m", not "2m0s". ParseDuration reads it back.
+func FormatDuration(d time.Duration) string {
+	text := d.String()
+	if rest, ok := strings.CutSuffix(text, "m0s"); ok {
+		text = rest + "m"
+	}
+	if rest, ok := strings.CutSuffix(text, "h0m"); ok {
+		text = rest + "h"
+	}
+	return text
+}
+
 // ParseSize reads a number of bytes as the language writes them: "64MiB",
 // "1GiB", "512KiB", "100B". Units are powers of 1024.
 func ParseSize(text string) (int64, error) {

@@ -24,6 +24,22 @@ func TestParseDuration(t *testing.T) {
 	}
 }
 
+func TestFormatDuration(t *testing.T) {
+	t.Parallel()
+	for want, d := range map[string]time.Duration{
+		"0s": 0, "2m": 2 * time.Minute, "1h30m": 90 * time.Minute, "30s": 30 * time.Second, "1m10s": 70 * time.Second,
+		"72h": 72 * time.Hour, "250ms": 250 * time.Millisecond, "1h0m5s": time.Hour + 5*time.Second,
+	} {
+		got := schema.FormatDuration(d)
+		if got != want {
+			t.Errorf("%v: got %q, want %q", d, got, want)
+		}
+		if back, err := schema.ParseDuration(got); err != nil || back != d {
+			t.Errorf("%q is read back as %v, %v", got, back, err)
+		}
+	}
+}
+
 func TestParseSize(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int64{"100B": 100, "512KiB": 512 << 10, "64MiB": 64 << 20, "1GiB": 1 << 30, "2TiB": 2 << 40} {

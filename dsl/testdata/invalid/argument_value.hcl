@@ -13,7 +13,7 @@ pipectl {
 source "mssql" "shop" {
   url             = env("SHOP_URL")
   encrypt         = "strickt" # ERROR argument.value: encrypt cannot be "strickt" | It is one of "true", "false", "strict". Did you mean strict?
-  max_connections = 0 # ERROR argument.value: max_connections cannot be 0 | It is a whole number from 1 on. Bound on connections of one process; the plugin has a default.
+  max_connections = 0 # ERROR argument.value: max_connections cannot be 0 | It is a whole number from 1 on. Bound on connections of one process, planning and reading together.
 }
 
 sink "delta" "lake" {

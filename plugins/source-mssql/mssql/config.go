@@ -68,7 +68,7 @@ func connectionSchema() schema.Body {
 			secret(argAccessToken, "A Microsoft Entra access token, instead of user and password."),
 			encrypt,
 			text(argCertificate, "A PEM file with the certificate of the authority that signed the server's."),
-			{Name: argTrust, Type: cty.Bool, Description: "Accept any certificate of the server."},
+			{Name: argTrust, Type: cty.Bool, Description: "Accept any certificate of the server; it is checked without one."},
 			text(argCertHost, "The host name that the server's certificate carries, when it differs from host."),
 			connect,
 			text(argLockTimeout, "How long a read of the source table waits for a lock; without it for ever, \"0s\" fails at the first."),

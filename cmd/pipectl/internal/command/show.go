@@ -54,17 +54,40 @@ func (w *workspace) describe(a addr.Address) view.Item {
 			if arg.Later {
 				continue
 			}
-			value, given := values[arg.Name]
-			if !given {
-				value = arg.Default
+			if nested, ok := nestedBlock(arg); ok {
+				for _, inner := range nested.Arguments {
+					inner.Name = arg.Name + "." + inner.Name
+					item.Arguments = append(item.Arguments, coreArgument(inner, values))
+				}
+				continue
 			}
-			item.Arguments = append(item.Arguments, view.Argument{Name: arg.Name, Value: value, Default: arg.Default, Description: arg.Description})
+			item.Arguments = append(item.Arguments, coreArgument(arg, values))
 		}
 	}
 	for _, part := range w.bodies(a) {
 		item.Arguments = append(item.Arguments, bodyArguments(part.prefix, part.schema, part.value, origin)...)
 	}
 	return item
+}
+
+// nestedBlock is what the core knows of a nested block; one that a plugin rules is
+// printed with the plugin's arguments.
+func nestedBlock(arg dsl.Argument) (dsl.BlockType, bool) {
+	nested := dsl.Nested()
+	i := slices.IndexFunc(nested, func(b dsl.BlockType) bool { return arg.Block && b.Name == arg.Name })
+	if i < 0 {
+		return dsl.BlockType{}, false
+	}
+	return nested[i], true
+}
+
+// coreArgument is an argument with its value, which is the default where none is given.
+func coreArgument(arg dsl.Argument, values map[string]string) view.Argument {
+	value, given := values[arg.Name]
+	if !given {
+		value = arg.Default
+	}
+	return view.Argument{Name: arg.Name, Value: value, Default: arg.Default, Description: arg.Description}
 }
 
 // coreValues are the core's arguments that have a value.
@@ -77,8 +100,13 @@ func (w *workspace) coreValues(a addr.Address) map[string]string {
 	}
 	switch a.Kind {
 	case addr.Source:
-		if s := w.config.Source(a); s != nil && s.MaxConnections > 0 {
+		if s := w.config.Source(a); s != nil {
 			put("max_connections", fmt.Sprint(s.MaxConnections))
+		}
+	case addr.Sink:
+		if s := w.config.Sink(a); s != nil {
+			put("ledger.facts", s.Facts)
+			put("ledger.control", s.Control)
 		}
 	case addr.Table:
 		if t := w.config.Table(a); t != nil {
@@ -115,7 +143,7 @@ func (w *workspace) coreValues(a addr.Address) map[string]string {
 		if c := w.config.Check(a); c != nil {
 			put("silver", c.Silver.String())
 			put("on_failure", c.OnFailure)
-			put("settle", c.Settle.String())
+			put("settle", schema.FormatDuration(c.Settle))
 			put("tags", strings.Join(c.Tags, ", "))
 		}
 	}
