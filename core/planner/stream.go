@@ -53,6 +53,9 @@ func (p *planning) stream(ctx context.Context, lake *Lake, s *model.Stream, tabl
 	if !ok {
 		return fmt.Errorf("source %s did not answer about %s", table.Source, table.Addr)
 	}
+	if err := p.timeline(ctx, lake, s, table.Source); err != nil {
+		return err
+	}
 	// Diagnostics of a table are relative to the table's body.
 	step.Diagnostics = append(step.Diagnostics, table.Origin.Locate(table.Addr, info.Diagnostics)...)
 	if step.Diagnostics.HasErrors() {
@@ -62,8 +65,7 @@ func (p *planning) stream(ctx context.Context, lake *Lake, s *model.Stream, tabl
 		return nil
 	}
 	step.Source = plan.Identity{Database: source.Identity, Table: info.Identity, Schema: schemaText(info.Schema)}
-	identity := state.Identity{Target: s.Target, Source: source.Identity, Table: info.Identity, Object: info.Object}
-	if err := lake.State.Stream(s.AppID).Check(ctx, identity); err != nil {
+	if err := p.identical(ctx, lake, s); err != nil {
 		return err
 	}
 	if err := p.unreadable[tableIn{s.To, s.Target}]; err != nil {

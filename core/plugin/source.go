@@ -71,7 +71,8 @@ const CodeSnapshotKeys = "source.snapshot_keys"
 type InspectRequest struct {
 	Tables []SourceTable
 	// Since holds, per table address, the position from which pending commits
-	// are counted; a table that is absent is not counted.
+	// are counted; a table that is absent is not counted. A position that the
+	// source no longer has is an error of kind rewound in the table's diagnostics.
 	Since map[string]Position
 	// PendingLimit bounds the count.
 	PendingLimit int64

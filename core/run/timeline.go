@@ -6,6 +6,7 @@ import (
 
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/planner"
 )
 
 // timeline is one source's history as this run relies on it. A source that went
@@ -46,8 +47,7 @@ func (x *execution) onTimeline(ctx context.Context, a addr.Address, work func(co
 	case cause != nil && errors.Is(err, context.Canceled):
 		return cause
 	case diag.Is(err, diag.KindRewound):
-		t.end(diag.Errorf(diag.KindRewound, "run.rewound", "Nothing more is read from it. Was it restored, or is it another server? The other error says what was found.",
-			"%s went back in time, as %s found", source, a).Err())
+		t.end(planner.Rewound(source, a))
 	}
 	return err
 }

@@ -54,6 +54,29 @@ func TestASourceThatWentBackStopsAllItsStreams(t *testing.T) {
 	}
 }
 
+// The plan says what a run would: one that went on with the others would read
+// another history. A stream that has no position yet may begin.
+func TestThePlanHoldsAllStreamsOfASourceThatWentBack(t *testing.T) {
+	t.Parallel()
+	w := rewoundWorld(t)
+	p, _, _ := w.plan()
+	for name, code := range map[string]string{"orders": "memory.rewound", "lines": "run.rewound"} {
+		list := p.Step(addr.New(addr.Stream, name)).Diagnostics.Errors()
+		if len(list) != 1 || list[0].Kind != diag.KindRewound || list[0].Code != code {
+			t.Errorf("%s: %+v", name, list)
+		}
+	}
+	for i := range w.cfg.Streams {
+		if s := &w.cfg.Streams[i]; s.Addr.Name == "lines" {
+			s.AppID, s.Target = "another", "bronze.lines_2"
+		}
+	}
+	p, _, _ = w.plan()
+	if list := p.Step(addr.New(addr.Stream, "lines")).Diagnostics.Errors(); len(list) > 0 {
+		t.Errorf("%+v", list)
+	}
+}
+
 func TestASourceThatWentBackEndsAWatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "orders", "lines")

@@ -101,6 +101,10 @@ func (s *sourceSession) Inspect(_ context.Context, req plugin.InspectRequest) (p
 				pending = min(pending, req.PendingLimit)
 			}
 			info.Pending = pending
+			if err := s.checkEntry(since); err != nil {
+				info.Diagnostics = append(info.Diagnostics, diag.FromError(err)...)
+				info.Schema = nil
+			}
 		}
 		out.Tables = append(out.Tables, info)
 	}

@@ -76,20 +76,22 @@ func TestCommitsAfterADropAreInTheSecondPass(t *testing.T) {
 	}
 }
 
-func TestAStoredTimeMayBeReadWithAnotherOffset(t *testing.T) {
+// Offsets are those of Microsoft: Default time zones.
+func TestAStoredTimeIsTheLocalOneByAnyOffset(t *testing.T) {
 	t.Parallel()
 	base := local("12:00:00")
-	hour := time.Hour.Microseconds()
+	minute := time.Minute.Microseconds()
 	for _, tc := range []struct {
-		clock  clock
-		stored int64
-		want   bool
+		name string
+		off  int64
+		want bool
 	}{
-		{clock{}, base, true}, {clock{}, base + hour, false}, {clock{fixed: true}, base + hour, true}, {clock{zone: "Eastern Standard Time"}, base - hour, true},
-		{clock{fixed: true}, base + hour + 3000, false}, {clock{fixed: true}, base + 4*hour, false}, {clock{fixed: true}, base + hour/4, true},
+		{"UTC", 0, true}, {"Nepal", (5*60 + 45) * minute, true}, {"Kiritimati", 14 * 60 * minute, true}, {"Dateline", -12 * 60 * minute, true},
+		{"no offset has so many hours", (14*60 + 15) * minute, false}, {"a second later", 1_000_000, false}, {"a tick later", 60*minute + 3000, false},
+		{"a minute later", minute, false}, {"a day later", 24 * 60 * minute, false}, {"a day before", -24 * 60 * minute, false},
 	} {
-		if got := sameTime(base, tc.stored, tc.clock); got != tc.want {
-			t.Errorf("%+v: %v", tc, got)
+		if got := sameTime(base+tc.off, base); got != tc.want {
+			t.Errorf("%s: %v", tc.name, got)
 		}
 	}
 }

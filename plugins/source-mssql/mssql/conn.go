@@ -271,6 +271,15 @@ func (r record) lsn(name string) (l lsn.LSN, ok bool, err error) {
 	return l, err == nil, err
 }
 
+// localTime is a time in the server's clock as microseconds, nil when NULL.
+func (r record) localTime(name string) (*int64, error) {
+	if r.null(name) {
+		return nil, nil
+	}
+	micros, err := parseLocal(r.text(name))
+	return &micros, err
+}
+
 // noEncryption is what the driver says, without a type, of a server that offers
 // none (go-mssqldb: tds.go, connect).
 const noEncryption = "server does not support encryption"

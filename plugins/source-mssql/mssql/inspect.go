@@ -50,7 +50,7 @@ func (s *session) inspect(ctx context.Context, c *conn, req plugin.InspectReques
 		return out, s.listingError(err)
 	}
 	for i, t := range req.Tables {
-		info, err := s.inspectTable(ctx, c, t, list, req)
+		info, err := s.inspectTable(ctx, c, t, list, newest, req)
 		if i == 0 { // it is all of the database's: said once
 			info.Diagnostics = append(info.Diagnostics, silence(out.Newest, db)...)
 		}
@@ -72,7 +72,7 @@ func (s *session) inspect(ctx context.Context, c *conn, req plugin.InspectReques
 	return out, nil
 }
 
-func (s *session) inspectTable(ctx context.Context, c *conn, table plugin.SourceTable, list []instance, req plugin.InspectRequest) (plugin.TableInfo, error) {
+func (s *session) inspectTable(ctx context.Context, c *conn, table plugin.SourceTable, list []instance, newest lsn.LSN, req plugin.InspectRequest) (plugin.TableInfo, error) {
 	info := plugin.TableInfo{Address: table.Address, RowsEstimate: -1, Pending: -1}
 	cfg, st, err := s.parse(table)
 	if err != nil {
@@ -129,7 +129,7 @@ func (s *session) inspectTable(ctx context.Context, c *conn, table plugin.Source
 	} else if info.Oldest, err = s.position(ctx, c, m); err != nil {
 		return info, err
 	}
-	return info, s.inspectPending(ctx, c, req, table.Address, &info)
+	return info, s.inspectSince(ctx, c, req, r.instances, newest, &info)
 }
 
 // rowInstances are the names under which rows of a table may appear, lower case:
@@ -214,23 +214,32 @@ func unusableKey(k string, path diag.Path, instances []captured, cfg tableConfig
 	return d
 }
 
-// inspectPending counts commits after a position up to a limit.
-func (s *session) inspectPending(ctx context.Context, c *conn, req plugin.InspectRequest, address string, info *plugin.TableInfo) error {
-	since, asked := req.Since[address]
+// inspectSince counts the commits after a position up to a limit, and looks
+// whether the position is still one of this database.
+func (s *session) inspectSince(ctx context.Context, c *conn, req plugin.InspectRequest, instances []instance, newest lsn.LSN, info *plugin.TableInfo) error {
+	since, asked := req.Since[info.Address]
 	if !asked || since.IsZero() {
 		return nil
 	}
 	l, err := lsn.Parse(since.Text)
 	if err != nil {
-		return diag.Errorf(diag.KindConfiguration, codePosition, positionAdvice, "The position of %s: %s", address, err).Err()
+		return diag.Errorf(diag.KindConfiguration, codePosition, positionAdvice, "The position of %s: %s", info.Address, err).Err()
 	}
 	q, err := tsql.Pending(l.String(), max(1, req.PendingLimit))
 	if err != nil {
 		return err
 	}
 	r, ok, err := c.one(ctx, q)
-	if ok {
-		info.Pending = r.integer("n")
+	if err != nil || !ok {
+		return err
 	}
-	return err
+	info.Pending = r.integer("n")
+	now, err := r.localTime("local_time")
+	if err != nil {
+		return err
+	}
+	if err := past(since, l, newest); err != nil {
+		return err
+	}
+	return s.onTimeLine(ctx, c, since, l, now, instances)
 }

@@ -158,53 +158,6 @@ func (st *tableState) take(clock []string) []string {
 	return out
 }
 
-// checkTimeLine looks whether the positions that were read or stored are still
-// commits of this database with the times they had. Below the low watermark
-// the entries are gone; that is the retention guard's case.
-func (b *batch) checkTimeLine(ctx context.Context, c *conn) error {
-	for _, p := range []struct {
-		plugin.Position
-		lsn lsn.LSN
-	}{{b.req.Start, b.start}, {b.req.End, b.end}} {
-		if !p.HasCommit {
-			continue
-		}
-		commit, ok, err := b.clock.time(ctx, c, p.lsn)
-		if err != nil {
-			return err
-		}
-		if ok {
-			if !sameTime(commit, p.CommitMicros, b.clock) {
-				return rewound(p.Position, fmt.Sprintf("That commit is now of %s, it was of %s.", formatLocal(commit), formatLocal(p.CommitMicros)))
-			}
-			continue
-		}
-		// Cleanup keeps entries from the lowest watermark of all instances on,
-		// which is at or below the lowest of this table's.
-		for _, ci := range b.found.instances {
-			m, err := minLSN(ctx, c, ci.name)
-			if err != nil {
-				return err
-			}
-			if !m.IsZero() && m.Compare(p.lsn) <= 0 {
-				return rewound(p.Position, fmt.Sprintf("Changes of %s are kept from %s on, so it should.", ci.name, m))
-			}
-		}
-	}
-	return nil
-}
-
-// sameTime compares a stored commit time with today's reading of it. A clock
-// that is a guess, or a zone whose drop was purged, may read it whole quarters
-// of an hour off.
-func sameTime(now, stored int64, k clock) bool {
-	d := now - stored
-	if d < 0 {
-		d = -d
-	}
-	return d == 0 || (k.fixed || k.zone != "") && d <= shift.Microseconds() && d%minutes(15) == 0
-}
-
 // split cuts a piece into ranges by the rows of its change table.
 func (b *batch) split(ctx context.Context, c *conn, p piece) ([]rangeSpec, error) {
 	cuts := [][2]lsn.LSN{{p.from, p.to}}

@@ -2,7 +2,6 @@ package mssql
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/pipectl/pipectl/core/diag"
@@ -119,13 +118,9 @@ func (s *session) Latest(ctx context.Context, req plugin.LatestRequest) (plugin.
 	var out plugin.LatestResponse
 	st := s.state(req.Table.Address)
 	err = s.plan(ctx, "latest", func(c *conn) error {
-		newest, err := maxLSN(ctx, c)
+		newest, err := s.newestOn(ctx, c, req.After, after)
 		if err != nil {
 			return err
-		}
-		// NULL is a state of capture, not of the past: there is nothing new.
-		if !newest.IsZero() && newest.Less(after) && req.After.HasCommit {
-			return rewound(req.After, fmt.Sprintf("The newest commit it knows is %s.", newest))
 		}
 		upper := newest
 		if !req.Until.IsZero() && until.Less(upper) {
@@ -256,12 +251,4 @@ func responsible(instances []instance, from lsn.LSN) instance {
 		}
 	}
 	return instances[0]
-}
-
-func rewound(p plugin.Position, how string) error {
-	d := diag.Errorf(diag.KindRewound, codeRewound,
-		"This happens when another server answers, which is to be checked first, or when a database is restored. "+how+" Nothing was read. Bronze holds changes of the time line that was lost. "+plugin.LoadAnew,
-		"The source no longer has the commit %s that was read", p.Text)
-	d.Data = map[string]string{"lsn": p.Text}
-	return d.Err()
 }

@@ -44,6 +44,11 @@ func entryColumns(lsn, t, zone string) string {
 
 const entryTime = "CONVERT(datetime2(3), e.tran_end_time)"
 
+// entryTimeOf is the time of the entry that a parameter names, as an expression.
+func entryTimeOf(param string) string {
+	return join("(SELECT ", millis(entryTime), " FROM cdc.lsn_time_mapping AS e WHERE e.start_lsn = ", asLSN(param), ")")
+}
+
 // Entry answers the mapping entry of an LSN, no row when it is no commit's.
 func Entry(l, zone string) (Query, error) {
 	return entry("commit time", " WHERE e.start_lsn = "+asLSN("lsn"), zone, Arg{"lsn", l})

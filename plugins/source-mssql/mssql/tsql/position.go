@@ -8,6 +8,12 @@ func MaxLSN() Query {
 	return query("max LSN", "SELECT "+hex("sys.fn_cdc_get_max_lsn()")+" AS lsn")
 }
 
+// MaxLSNBeside answers lsn as MaxLSN does, and local_time: that of an LSN's entry,
+// NULL when it has none. It is the idle poll of a stream that stands at a commit.
+func MaxLSNBeside(l string) Query {
+	return query("max LSN", "SELECT "+hex("sys.fn_cdc_get_max_lsn()")+" AS lsn, "+entryTimeOf("lsn")+" AS local_time", Arg{"lsn", l})
+}
+
 // MinLSN answers lsn: the low watermark of a capture instance; NULL or zero
 // when it is unknown, not granted or not yet processed.
 func MinLSN(instance string) Query {
@@ -36,13 +42,14 @@ func NthAfter(after string, n int) (Query, error) {
 		" WHERE start_lsn > ", asLSN("after"), " ORDER BY start_lsn) AS e"), Arg{"after", after}), nil
 }
 
-// Pending answers n: how many commits follow an LSN, counted up to a limit.
+// Pending answers n: how many commits follow an LSN, counted up to a limit; and
+// local_time: that of the LSN's own entry, NULL when it has none.
 func Pending(after string, limit int64) (Query, error) {
 	if limit < 1 {
 		return Query{}, fmt.Errorf("a limit must be positive, not %d", limit)
 	}
 	return query("pending commits", join(
-		"SELECT COUNT_BIG(*) AS n",
+		"SELECT COUNT_BIG(*) AS n, ", entryTimeOf("after"), " AS local_time",
 		" FROM (SELECT TOP (", itoa(limit), ") start_lsn FROM cdc.lsn_time_mapping",
 		" WHERE start_lsn > ", asLSN("after"), " ORDER BY start_lsn) AS e"), Arg{"after", after}), nil
 }

@@ -14,7 +14,7 @@ func All() ([]Query, error) {
 	orders := Table{Schema: "dbo", Name: "orders"}
 	collect := collector{}
 	for _, q := range []Query{
-		MaxLSN(), MinLSN(instance), Increment(low), Decrement(high),
+		MaxLSN(), MaxLSNBeside(high), MinLSN(instance), Increment(low), Decrement(high),
 		ServerVersion(), ZoneName(), ZoneOffset(),
 		Ping(), NetworkWait(), Database(),
 		CaptureInstances(), CaptureInstancesOf(orders), CapturedColumns(instance), DDLHistory(instance), TableColumns(orders),
