@@ -84,13 +84,13 @@ func (s *Stream) Check(ctx context.Context, id Identity) error {
 			again = "Another table is meant. If that was a slip, put the old one back. "
 		}
 	}
-	for _, part := range []struct{ what, stored, now, storedName, nowName, hint string }{
-		{"source", stored.Source, id.Source, "", "", "Its positions mean nothing in another database, so nothing was read. Check first that the source's address is the right one; it may really be another database now. " + plugin.LoadAnew},
-		{"table", stored.Table, id.Table, stored.Object, id.Object, again + plugin.LoadAnew},
-		{"target", stored.Target, id.Target, "", "", "The rows of an app_id stay in one table. " + plugin.LoadAnew},
+	for _, part := range []struct{ what, code, stored, now, storedName, nowName, hint string }{
+		{"source", "stream.source", stored.Source, id.Source, "", "", "Its positions mean nothing in another database, so nothing was read. Check first that the source's address is the right one; it may really be another database now. " + plugin.LoadAnew},
+		{"table", "stream.table", stored.Table, id.Table, stored.Object, id.Object, again + plugin.LoadAnew},
+		{"target", "stream.target", stored.Target, id.Target, "", "", "The rows of an app_id stay in one table. " + plugin.LoadAnew},
 	} {
 		if part.stored != part.now {
-			return diag.Errorf(diag.KindConfiguration, "stream."+part.what, part.hint,
+			return diag.Errorf(diag.KindConfiguration, part.code, part.hint,
 				"The stream with app_id %q was started with %s %s and now has %s", s.appID, part.what, named(part.storedName, part.stored), named(part.nowName, part.now)).Err()
 		}
 	}

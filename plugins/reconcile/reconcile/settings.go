@@ -54,29 +54,29 @@ type settings struct {
 func parseSettings(v cty.Value) (settings, diag.List) {
 	s := settings{bucketRows: defaultBucketRows, sample: defaultSample}
 	var faults diag.List
-	fault := func(name, detail, summary string, args ...any) {
-		faults = append(faults, diag.Errorf(diag.KindConfiguration, "reconcile."+name, detail, summary, args...).At(name))
+	fault := func(name, code, detail, summary string, args ...any) {
+		faults = append(faults, diag.Errorf(diag.KindConfiguration, code, detail, summary, args...).At(name))
 	}
 	if n, ok := argument(v, argBucketRows, cty.Number); ok {
 		rows, exact := n.AsBigFloat().Int64()
 		if s.bucketRows = rows; exact != 0 || rows < 1 {
-			fault(argBucketRows, "Write a whole number of at least 1.", "A bucket cannot hold %s rows", n.AsBigFloat().Text('g', 10))
+			fault(argBucketRows, "reconcile.bucket_rows", "Write a whole number of at least 1.", "A bucket cannot hold %s rows", n.AsBigFloat().Text('g', 10))
 		}
 	}
 	if n, ok := argument(v, argSample, cty.Number); ok {
 		if s.sample, _ = n.AsBigFloat().Float64(); s.sample < 0 || s.sample > 1 {
-			fault(argSample, "Write a share between 0 (no rows) and 1 (all rows); one percent is 0.01.", "A sample cannot be %s of the buckets", n.AsBigFloat().Text('g', 10))
+			fault(argSample, "reconcile.sample", "Write a share between 0 (no rows) and 1 (all rows); one percent is 0.01.", "A sample cannot be %s of the buckets", n.AsBigFloat().Text('g', 10))
 		}
 	}
 	if n, ok := argument(v, argSampleSeed, cty.Number); ok {
 		seed, exact := n.AsBigFloat().Int64()
 		if s.seed = &seed; exact != 0 {
-			fault(argSampleSeed, "Write a whole number of at most 18 digits.", "%s cannot be a seed", n.AsBigFloat().Text('g', 10))
+			fault(argSampleSeed, "reconcile.sample_seed", "Write a whole number of at most 18 digits.", "%s cannot be a seed", n.AsBigFloat().Text('g', 10))
 		}
 	}
 	if t, ok := argument(v, argReport, cty.String); ok {
 		if s.report = t.AsString(); !dotted(s.report) {
-			fault(argReport, `A table name is words with dots between them, such as "ops.reconcile", without slashes.`, "%q is no table name", s.report)
+			fault(argReport, "reconcile.report", `A table name is words with dots between them, such as "ops.reconcile", without slashes.`, "%q is no table name", s.report)
 		}
 	}
 	return s, faults
