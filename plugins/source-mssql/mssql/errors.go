@@ -69,6 +69,7 @@ const (
 	errNoSnapshot      = 3952
 	errUnknownZone     = 9820
 	errCannotOpenDB    = 4060
+	errNoDefaultDB     = 4064
 	errCDCNotEnabled   = 22901
 	errCDCObjectDenied = 22981
 )
@@ -81,13 +82,19 @@ var loginErrors = []int32{18450, 18452, 18456, 18461, 18463, 18470, 18486, 18487
 var transientErrors = []int32{errDeadlock, 233, 976, 978, 983, 4221, 6005, 10053, 10054, 10060, 10928, 10929,
 	40197, 40501, 40613, 49918, 49919, 49920}
 
-// sqlNumber is the number of the server's error in err, 0 without one.
+// sqlNumber is the number of the server's error in err, 0 without one. A server that cannot open the database says so
+// and then that the login failed, of which the driver gives the last: the reason counts.
 func sqlNumber(err error) int32 {
 	var e mssqldb.Error
-	if errors.As(err, &e) {
-		return e.Number
+	if !errors.As(err, &e) {
+		return 0
 	}
-	return 0
+	for _, first := range e.All {
+		if first.Number == errCannotOpenDB || first.Number == errNoDefaultDB {
+			return errCannotOpenDB
+		}
+	}
+	return e.Number
 }
 
 // cancelled reports whether err only says that the caller gave up, or ran out

@@ -71,20 +71,21 @@ func TestWhatErrorsMean(t *testing.T) {
 		code string
 		says string
 	}{
-		"login":              {&connectError{mssqldb.Error{Number: 18456, Message: "Login failed for user 'reader'."}}, diag.KindPermission, codeLogin, "'***'"},
-		"database":           {&connectError{mssqldb.Error{Number: 4060, Message: "Cannot open database"}}, diag.KindPermission, codeDatabase, `"shop"`},
-		"no such host":       {&connectError{&net.DNSError{Err: "no such host", Name: "db", IsNotFound: true}}, diag.KindUnavailable, codeUnreachable, "db:1433"},
-		"unreachable":        {&connectError{errors.New("dial tcp: refused, password hunter22")}, diag.KindTransient, codeUnreachable, "db:1433"},
-		"certificate":        {&connectError{errors.New("x509: certificate signed by unknown authority")}, diag.KindUnavailable, codeTLS, "certificate"},
-		"denied":             {query(229, "The SELECT permission was denied"), diag.KindPermission, codeSourceGrant, "Grant SELECT"},
-		"gone":               {query(208, "Invalid object name"), diag.KindTransient, codeInstanceGone, "disabled"},
-		"column":             {query(207, "Invalid column name '__$command_id'."), diag.KindSchemaChanged, codeMissingColumn, "include_command_id = false"},
-		"no CDC":             {query(22901, "The database is not enabled"), diag.KindConfiguration, codeNotEnabled, "sp_cdc_enable_db"},
-		"CDC object":         {query(22981, "Object does not exist or access is denied."), diag.KindPermission, codeUnknownInstance, "gating role"},
-		"any other":          {query(8134, "Divide by zero"), diag.KindUnavailable, codeServer, "Divide by zero"},
-		"no error of SQL":    {errors.New("hunter22 is a bug"), diag.KindInternal, codeServer, "*** is a bug"},
-		"a broken link":      {&queryError{doing: "changes", lost: true, err: io.EOF}, diag.KindTransient, codeTransient, "broke"},
-		"a throttled server": {query(10928, "Resource ID: 1. The request limit is reached"), diag.KindTransient, codeTransient, "pass by itself"},
+		"login":                         {&connectError{mssqldb.Error{Number: 18456, Message: "Login failed for user 'reader'."}}, diag.KindPermission, codeLogin, "'***'"},
+		"database, as a server says it": {&connectError{mssqldb.Error{Number: 18456, Message: "Login failed for user 'sa'.", All: []mssqldb.Error{{Number: 4060, Message: "Cannot open database"}, {Number: 18456}}}}, diag.KindPermission, codeDatabase, `"shop"`},
+		"database":                      {&connectError{mssqldb.Error{Number: 4060, Message: "Cannot open database"}}, diag.KindPermission, codeDatabase, `"shop"`},
+		"no such host":                  {&connectError{&net.DNSError{Err: "no such host", Name: "db", IsNotFound: true}}, diag.KindUnavailable, codeUnreachable, "db:1433"},
+		"unreachable":                   {&connectError{errors.New("dial tcp: refused, password hunter22")}, diag.KindTransient, codeUnreachable, "db:1433"},
+		"certificate":                   {&connectError{errors.New("x509: certificate signed by unknown authority")}, diag.KindUnavailable, codeTLS, "certificate"},
+		"denied":                        {query(229, "The SELECT permission was denied"), diag.KindPermission, codeSourceGrant, "Grant SELECT"},
+		"gone":                          {query(208, "Invalid object name"), diag.KindTransient, codeInstanceGone, "disabled"},
+		"column":                        {query(207, "Invalid column name '__$command_id'."), diag.KindSchemaChanged, codeMissingColumn, "include_command_id = false"},
+		"no CDC":                        {query(22901, "The database is not enabled"), diag.KindConfiguration, codeNotEnabled, "sp_cdc_enable_db"},
+		"CDC object":                    {query(22981, "Object does not exist or access is denied."), diag.KindPermission, codeUnknownInstance, "gating role"},
+		"any other":                     {query(8134, "Divide by zero"), diag.KindUnavailable, codeServer, "Divide by zero"},
+		"no error of SQL":               {errors.New("hunter22 is a bug"), diag.KindInternal, codeServer, "*** is a bug"},
+		"a broken link":                 {&queryError{doing: "changes", lost: true, err: io.EOF}, diag.KindTransient, codeTransient, "broke"},
+		"a throttled server":            {query(10928, "Resource ID: 1. The request limit is reached"), diag.KindTransient, codeTransient, "pass by itself"},
 	} {
 		err := c.diagnose(tc.err)
 		wantDiag(t, err, tc.kind, tc.code, tc.says)

@@ -37,7 +37,8 @@ func (s *Server) Authenticate(user, password string) error {
 	return err
 }
 
-// NewSession opens a database for a login that was let in. The error is 4060, as SQL Server answers.
+// NewSession opens a database for a login that was let in. The error is 18456 after 4060, as SQL Server answers
+// (Microsoft: MSSQLSERVER error 4060; clients show both messages).
 func (s *Server) NewSession(user, database string) (*Session, error) {
 	login := s.Login(user)
 	if login == nil {
@@ -52,7 +53,9 @@ func (s *Server) NewSession(user, database string) (*Session, error) {
 	}
 	sess := &Session{srv: s, login: login, isolation: tsql.ReadCommitted, wait: -1}
 	if _, allowed := sess.enter(database); !allowed {
-		return nil, e
+		refused := loginFailed(user) // as a server answers: with both
+		refused.First = e
+		return nil, refused
 	}
 	s.count(login, 1)
 	return sess, nil
