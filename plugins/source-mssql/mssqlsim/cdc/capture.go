@@ -3,6 +3,7 @@ package cdc
 import (
 	"encoding/binary"
 	"fmt"
+	"sort"
 	"time"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
@@ -171,7 +172,8 @@ func (db *Database) MaxLSN() LSN {
 }
 
 // Restore sets the database back to another past: its LSNs start again from lsn and entries above it are gone, as
-// after a restore of an older backup in place. Its name and identity stay. Tables keep their rows; the caller changes
+// after a restore of an older backup in place; capture instances and DDL history of later are gone. Its name and
+// identity stay. Tables keep their rows and columns; the caller changes
 // them as the older backup had them.
 func (db *Database) Restore(lsn LSN) {
 	db.mu.Lock()
@@ -185,9 +187,17 @@ func (db *Database) Restore(lsn LSN) {
 	}
 	db.mapping = keep
 	for _, t := range db.tables {
+		var instances []*Instance
 		for _, in := range t.inst {
+			if lsn.Less(in.created) {
+				continue
+			}
 			in.rows = in.rows[:in.after(lsn):in.after(lsn)]
+			n := sort.Search(len(in.ddl), func(i int) bool { return lsn.Less(in.ddl[i].lsn) })
+			in.ddl = in.ddl[:n:n]
+			instances = append(instances, in)
 		}
+		t.inst = instances
 	}
 }
 
