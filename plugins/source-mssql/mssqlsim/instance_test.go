@@ -219,7 +219,7 @@ func TestARestoreTakesWhatCameLater(t *testing.T) {
 	exec(t, conn, "ALTER TABLE dbo.orders ADD extra int NULL; EXEC sys.sp_cdc_enable_table N'dbo', N'orders', N'second', @role_name = NULL; INSERT INTO dbo.orders (id) VALUES (2)")
 	db.Restore(first)
 	equal(t, query(t, conn, "SELECT capture_instance, (SELECT COUNT(*) FROM cdc.ddl_history), (SELECT COUNT(*) FROM cdc.dbo_orders_CT) FROM cdc.change_tables"), []string{"dbo_orders|0|1"})
-	if next := tx(t, db, func(x *Tx) error { return x.Insert("dbo.orders", 3, nil, nil) }); !first.Less(next) || db.MaxLSN() != next {
+	if next := tx(t, db, func(x *Tx) error { return x.Insert("dbo.orders", 3, nil, nil, nil) }); !first.Less(next) || db.MaxLSN() != next {
 		t.Errorf("the next commit is at %s after %s, the newest entry at %s", next, first, db.MaxLSN())
 	}
 }

@@ -173,8 +173,7 @@ func (db *Database) MaxLSN() LSN {
 
 // Restore sets the database back to another past: its LSNs start again from lsn and entries above it are gone, as
 // after a restore of an older backup in place; capture instances and DDL history of later are gone. Its name and
-// identity stay. Tables keep their rows and columns; the caller changes
-// them as the older backup had them.
+// identity stay. Tables keep their rows and columns; the caller changes them as the older backup had them.
 func (db *Database) Restore(lsn LSN) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
