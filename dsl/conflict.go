@@ -16,6 +16,35 @@ import (
 func (ev *evaluator) checkConflicts() {
 	ev.checkPlaces()
 	ev.checkNames()
+	ev.checkTargets()
+}
+
+// checkTargets reports a table that is called as another block is addressed:
+// commands take either, so that the name would mean two things. The silver
+// "orders" may well make the table silver.orders, and another sink have a table
+// of that name, too.
+func (ev *evaluator) checkTargets() {
+	named := map[string]addr.Address{}
+	for _, a := range ev.config.Addresses() {
+		named[a.String()], named[a.Block().String()] = a, a.Block()
+	}
+	check := func(target string, a addr.Address, origin model.Origin) {
+		other, ok := named[target]
+		if v := ev.config.Silver(other); !ok || other == a || v != nil && v.Target == target {
+			return
+		}
+		d := diag.Errorf(diag.KindConfiguration, codeTargetInvalid,
+			"Commands take an address or the name of a table, and this one would mean both. Give the table another target, or the block another name.",
+			"The target of %s is the address of something else: %s", a, other)
+		d.Subject, d.Context, d.Address = origin.Place(diag.Path{"target"}), origin.Header, a.String()
+		ev.report.add(d)
+	}
+	for _, s := range ev.config.Streams {
+		check(s.Target, s.Addr, s.Origin)
+	}
+	for _, v := range ev.config.Silvers {
+		check(v.Target, v.Addr, v.Origin)
+	}
 }
 
 // checkPlaces compares the folders of everything that is written.

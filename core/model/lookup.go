@@ -5,6 +5,30 @@ import (
 	"github.com/pipectl/pipectl/core/diag"
 )
 
+// Addresses lists everything that is declared, kind by kind.
+func (c *Config) Addresses() []addr.Address {
+	var out []addr.Address
+	for _, s := range c.Sources {
+		out = append(out, s.Addr)
+	}
+	for _, s := range c.Sinks {
+		out = append(out, s.Addr)
+	}
+	for _, t := range c.Tables {
+		out = append(out, t.Addr)
+	}
+	for _, s := range c.Streams {
+		out = append(out, s.Addr)
+	}
+	for _, v := range c.Silvers {
+		out = append(out, v.Addr)
+	}
+	for _, k := range c.Checks {
+		out = append(out, k.Addr)
+	}
+	return out
+}
+
 // Source returns the source with the address, or nil.
 func (c *Config) Source(a addr.Address) *Source {
 	for i := range c.Sources {

@@ -2,7 +2,6 @@ package command
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/pipectl/pipectl/core/addr"
@@ -24,7 +23,7 @@ func (w *workspace) resolveAll(names []string) ([]addr.Address, error) {
 }
 
 // resolve finds what a name means: an address, or the name of a declared
-// table. Where the two name different things it asks for the address.
+// table, of which several sinks may have one each.
 func (w *workspace) resolve(name string) (addr.Address, error) {
 	var byTable []addr.Address
 	for _, s := range w.config.Streams {
@@ -40,10 +39,7 @@ func (w *workspace) resolve(name string) (addr.Address, error) {
 	a, err := addr.Parse(name)
 	declared := err == nil && w.declares(a)
 	switch {
-	case declared && len(byTable) > 0 && !slices.Equal(byTable, []addr.Address{a}):
-		return a, diag.Errorf(diag.KindConfiguration, "address.ambiguous", fmt.Sprintf("Name one of them: %s, or the address of the table: %s.", a, listed(byTable)),
-			"%s is an address and also the name of the table of %s", name, listed(byTable)).Err()
-	case declared:
+	case declared: // a table that something else is addressed as is refused with the text
 		return a, nil
 	case len(byTable) == 1:
 		return byTable[0], nil
@@ -121,24 +117,8 @@ func (w *workspace) declares(a addr.Address) bool {
 // addresses lists what commands can name.
 func (w *workspace) addresses() []string {
 	var out []string
-	c := w.config
-	for _, s := range c.Sources {
-		out = append(out, s.Addr.String())
-	}
-	for _, s := range c.Sinks {
-		out = append(out, s.Addr.String())
-	}
-	for _, t := range c.Tables {
-		out = append(out, t.Addr.String())
-	}
-	for _, s := range c.Streams {
-		out = append(out, s.Addr.String())
-	}
-	for _, v := range c.Silvers {
-		out = append(out, v.Addr.String())
-	}
-	for _, k := range c.Checks {
-		out = append(out, k.Addr.String())
+	for _, a := range w.config.Addresses() {
+		out = append(out, a.String())
 	}
 	return out
 }

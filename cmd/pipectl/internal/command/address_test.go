@@ -1,6 +1,41 @@
 package command
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/model"
+)
+
+// A name is an address, else the name of a table, else nothing. An address can
+// always be typed, also where a table of another sink is called like it.
+func TestNamesResolve(t *testing.T) {
+	t.Parallel()
+	lake, other := addr.New(addr.Sink, "lake"), addr.New(addr.Sink, "other")
+	orders, copied := addr.New(addr.Stream, "orders"), addr.New(addr.Stream, "copy")
+	now, then := addr.New(addr.Silver, "orders"), addr.New(addr.Silver, "then")
+	one, two := addr.Instance(addr.Silver, "erp", "one"), addr.Instance(addr.Silver, "erp", "two")
+	w := &workspace{config: &model.Config{
+		Streams: []model.Stream{{Addr: orders, To: lake, Target: "bronze.orders"}, {Addr: copied, To: other, Target: "bronze.orders"}},
+		Silvers: []model.Silver{
+			{Addr: now, To: lake, Target: "silver.orders"}, {Addr: then, To: other, Target: "silver.orders"},
+			{Addr: one, To: lake, Target: "silver.one"}, {Addr: two, To: lake, Target: "silver.two"},
+		},
+	}}
+	for name, want := range map[string]addr.Address{
+		"stream.orders": orders, "silver.orders": now, "silver.then": then, "silver.two": two, "silver.erp": two.Block(), `silver.erp["one"]`: one,
+	} {
+		if got, err := w.resolve(name); err != nil || got != want {
+			t.Errorf("%s: %s, %v; want %s", name, got, err, want)
+		}
+	}
+	for name, want := range map[string]string{"bronze.orders": "address.ambiguous", "silver.three": "address.unknown"} {
+		if got, err := w.resolve(name); !diag.HasCode(err, want) {
+			t.Errorf("%s: %s, %v; want %s", name, got, err, want)
+		}
+	}
+}
 
 // A name that nothing has is told what is like it: of its kind, where it has
 // one, else by any name.
