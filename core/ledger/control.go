@@ -32,7 +32,7 @@ const (
 )
 
 // controlColumns are in the order in which the table is created: the key, four
-// of the verdict, six of a silver's position. The last two are pipectl's own;
+// of the verdict, seven of a silver's position. The last three are pipectl's own;
 // other writers leave them alone.
 var controlColumns = []column[ControlRow]{
 	text(columnTableName, "Name of the table that the row is about.", func(r *ControlRow) string { return r.Table }),
@@ -46,6 +46,7 @@ var controlColumns = []column[ControlRow]{
 	integer("snapshot_wave", "Silver only: last wave of that snapshot applied, NULL before the first.", func(r *ControlRow) *int32 { return r.Position.Wave }),
 	long("silver_version", "Silver only: version of the table when the position was stored. A table that is behind it was put back.", func(r *ControlRow) *int64 { return r.Position.Version }),
 	long("foreign_version", "Silver only: newest version in which another writer changed rows, until the table is rebuilt or a check compared every row and found it equal.", func(r *ControlRow) *int64 { return r.Position.Foreign }),
+	long("silver_merge", "Silver only: number of the last merge in the table when the position was stored, its txn "+plugin.MergesApp+". A table of which the number is lower was put back, whatever version it has.", func(r *ControlRow) *int64 { return r.Position.Merge }),
 }
 
 var (
@@ -92,7 +93,7 @@ func (l *Ledger) controlRows(ctx context.Context, state plugin.TableState, table
 				Position: plugin.TargetPosition{
 					Applied: b.text("applied_lsn", i), RebuiltFrom: b.text("snapshot_lsn", i),
 					Open: b.text("open_snapshot_lsn", i), Wave: b.int32("snapshot_wave", i),
-					Version: b.int64("silver_version", i), Foreign: b.int64("foreign_version", i),
+					Version: b.int64("silver_version", i), Foreign: b.int64("foreign_version", i), Merge: b.int64("silver_merge", i),
 				},
 			}
 			if len(tables) > 0 && !slices.Contains(tables, row.Table) {

@@ -72,7 +72,7 @@ func (l *Ledger) movePosition(ctx context.Context, table string, move func(store
 
 func samePosition(a, b plugin.TargetPosition) bool {
 	return a.Applied == b.Applied && a.RebuiltFrom == b.RebuiltFrom && a.Open == b.Open && same(a.Wave, b.Wave) &&
-		same(a.Version, b.Version) && same(a.Foreign, b.Foreign)
+		same(a.Version, b.Version) && same(a.Foreign, b.Foreign) && same(a.Merge, b.Merge)
 }
 
 func same[T comparable](a, b *T) bool {

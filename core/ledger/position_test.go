@@ -188,19 +188,19 @@ func TestForeignChangesAreForgottenUpToTheVersionThatWasProven(t *testing.T) {
 func TestAnOlderControlTableGetsTheVersions(t *testing.T) {
 	t.Parallel()
 	l := newBareLake()
-	l.put(t, "ops.control", without(schemaOf(controlColumns), "silver_version", "foreign_version"), withVersion("4"), `{"table_name": "silver.x", "applied_lsn": "0x5"}`)
+	l.put(t, "ops.control", without(schemaOf(controlColumns), "silver_version", "foreign_version", "silver_merge"), withVersion("4"), `{"table_name": "silver.x", "applied_lsn": "0x5"}`)
 	plan, err := l.Plan(ctx)
 	if err != nil || len(plan) != 2 || plan[1].Plan.Action != plugin.TableAlter || !strings.Contains(strings.Join(plan[1].Plan.Changes, "\n"), "silver_version") {
 		t.Errorf("planned %+v, %v", plan[len(plan)-1].Plan, err)
 	}
 	row, err := l.ControlRow(ctx, "silver.x")
-	if err != nil || row.Position.Version != nil || row.Position.Foreign != nil {
+	if err != nil || row.Position.Version != nil || row.Position.Foreign != nil || row.Position.Merge != nil {
 		t.Fatalf("%+v, %v", row, err)
 	}
-	if err := l.SetPosition(ctx, "silver.x", row.Position, plugin.TargetPosition{Applied: "0x6", Version: new(int64(3))}); err != nil {
+	if err := l.SetPosition(ctx, "silver.x", row.Position, plugin.TargetPosition{Applied: "0x6", Version: new(int64(3)), Merge: new(int64(2))}); err != nil {
 		t.Fatal(err)
 	}
-	if row, err = l.ControlRow(ctx, "silver.x"); err != nil || row.Position.Version == nil || *row.Position.Version != 3 {
+	if row, err = l.ControlRow(ctx, "silver.x"); err != nil || row.Position.Version == nil || *row.Position.Version != 3 || row.Position.Merge == nil || *row.Position.Merge != 2 {
 		t.Errorf("%+v, %v", row, err)
 	}
 }

@@ -50,6 +50,10 @@ type TargetPosition struct {
 	// Version is the target's when this was stored, nil when it is not known. A
 	// target that is behind it was put back.
 	Version *int64
+	// Merge is the number of the target's last merge when this was stored, under
+	// MergesApp; nil when it is not known. A target of which the number is lower was
+	// put back, whatever version it has.
+	Merge *int64
 	// Foreign is the newest version of the target in which another writer changed
 	// rows, nil when none did since the target was rebuilt, or since a check found
 	// every row of it equal.

@@ -267,7 +267,7 @@ func TestAPositionKeepsWhatIsNotKnownApart(t *testing.T) {
 	t.Parallel()
 	for _, want := range []plugin.TargetPosition{
 		{},
-		{Applied: "0x9", RebuiltFrom: "0x2", Open: "0x8", Wave: new(int32(0)), Version: new(int64(0)), Foreign: new(int64(0))},
+		{Applied: "0x9", RebuiltFrom: "0x2", Open: "0x8", Wave: new(int32(0)), Version: new(int64(0)), Foreign: new(int64(0)), Merge: new(int64(0))},
 	} {
 		if got := targetFromProto(targetToProto(want)); !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v became %+v", want, got)

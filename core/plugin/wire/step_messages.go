@@ -8,14 +8,14 @@ import (
 )
 
 func targetToProto(p plugin.TargetPosition) *pb.TargetPosition {
-	return &pb.TargetPosition{Applied: p.Applied, RebuiltFrom: p.RebuiltFrom, Open: p.Open, Wave: p.Wave, Version: p.Version, Foreign: p.Foreign}
+	return &pb.TargetPosition{Applied: p.Applied, RebuiltFrom: p.RebuiltFrom, Open: p.Open, Wave: p.Wave, Version: p.Version, Foreign: p.Foreign, Merge: p.Merge}
 }
 
 func targetFromProto(p *pb.TargetPosition) plugin.TargetPosition {
 	if p == nil {
 		return plugin.TargetPosition{}
 	}
-	return plugin.TargetPosition{Applied: p.Applied, RebuiltFrom: p.RebuiltFrom, Open: p.Open, Wave: p.Wave, Version: p.Version, Foreign: p.Foreign}
+	return plugin.TargetPosition{Applied: p.Applied, RebuiltFrom: p.RebuiltFrom, Open: p.Open, Wave: p.Wave, Version: p.Version, Foreign: p.Foreign, Merge: p.Merge}
 }
 
 func viewToProto(v plugin.LedgerView) *pb.ReadLedgerResponse {

@@ -62,12 +62,22 @@ func (a *application) run(ctx context.Context, result *plugin.SilverResult) erro
 	result.Rebuilt = a.decision.rebuild
 	result.Inserted, result.Updated, result.Deleted = committed.Inserted, committed.Updated, committed.Deleted
 	result.Version = committed.Version
+	a.base.applied++
 	return nil
 }
 
 // position is where the target stands after what was selected.
 func (a *application) position() plugin.TargetPosition {
 	return a.decision.position(a.view.Position, a.view, a.selection.top)
+}
+
+// lastMerge is the number of the target's last merge, nil before the first that
+// was counted.
+func (a *application) lastMerge() *int64 {
+	if a.base.applied < 0 {
+		return nil
+	}
+	return &a.base.applied
 }
 
 func (a *application) order() latest.Order {
@@ -109,7 +119,7 @@ func (a *application) scan(ctx context.Context, ranker *latest.Ranker, ranked *a
 // means the row went to another key.
 func (a *application) merge(ctx context.Context, ranker *latest.Ranker, ranked *arrow.Schema) (plugin.CommitResult, error) {
 	spec := targetSpec(a.req, a.shape)
-	txns := []plugin.Txn{{AppID: applications, Version: a.base.applied + 1}}
+	txns := []plugin.Txn{{AppID: plugin.MergesApp, Version: a.base.applied + 1}}
 	if n := numberOf(a.bronze, plugin.SnapshotsApp); a.decision.rebuild && n > a.base.snapshots {
 		txns = append(txns, plugin.Txn{AppID: plugin.SnapshotsApp, Version: n})
 	}

@@ -43,7 +43,7 @@ func (s *current) Close() error { return nil }
 // look pins the target, reads the ledger, and then pins the tables named: in
 // this order, so that they hold whatever was applied to the target.
 func look(ctx context.Context, req plugin.SilverRequest, host plugin.Host, tables ...plugin.TableRef) (target plugin.TableState, view plugin.LedgerView, after []plugin.TableState, err error) {
-	first, err := host.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{req.Target}, AppIDs: []string{applications, plugin.SnapshotsApp}})
+	first, err := host.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{req.Target}, AppIDs: []string{plugin.MergesApp, plugin.SnapshotsApp}})
 	if err != nil {
 		return target, view, nil, fmt.Errorf("looking at %s: %w", req.Target.Name, err)
 	}
@@ -51,7 +51,7 @@ func look(ctx context.Context, req plugin.SilverRequest, host plugin.Host, table
 	if view, err = host.Ledger.ReadLedger(ctx, req.Target.Name); err != nil {
 		return target, view, nil, err
 	}
-	after, err = host.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: tables, AppIDs: []string{plugin.SnapshotsApp}})
+	after, err = host.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: tables, AppIDs: []string{plugin.MergesApp, plugin.SnapshotsApp}})
 	if err != nil {
 		return target, view, nil, fmt.Errorf("looking at %s: %w", req.Input.Name, err)
 	}
@@ -153,7 +153,7 @@ func (s *current) RunSilver(ctx context.Context, req plugin.SilverRequest, host 
 		return result, err
 	}
 	position := a.position()
-	position.Version, position.Foreign = &result.Version, foreign
+	position.Version, position.Merge, position.Foreign = &result.Version, a.lastMerge(), foreign
 	if d.fromSnapshot() {
 		position.Foreign = nil
 	}

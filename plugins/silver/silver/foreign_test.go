@@ -2,6 +2,7 @@ package silver_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -229,6 +230,72 @@ func TestASilverThatWasPutBackStopsPlanAndRun(t *testing.T) {
 	}
 	if got := w.silver(); got[1] != "a" {
 		t.Errorf("silver %v", got)
+	}
+}
+
+// Commits of others can bring a table that was put back to the version that is
+// stored, and past it: its merges do not come back with them.
+func TestASilverThatWasPutBackAndCommittedToStopsPlanAndRun(t *testing.T) {
+	t.Parallel()
+	for _, commits := range []int{1, 4} {
+		w := newWorld()
+		w.built(t)
+		before := w.lake.Clone()
+		w.change(t, 1, "b")
+		if _, err := w.apply(&fake.Faults{}); err != nil {
+			t.Fatal(err)
+		}
+		w.lake = before
+		for i := range commits {
+			w.maintain(t, fmt.Sprint(i))
+		}
+		w.change(t, 1, "c")
+		_, planned := w.plan(t)
+		_, ran := w.apply(&fake.Faults{})
+		for who, err := range map[string]error{"plan": planned, "run": ran} {
+			list := diag.FromError(err)
+			if len(list) != 1 || list[0].Code != "silver.rows_lost" || list[0].Kind != diag.KindStale || !strings.Contains(list[0].Summary, "number 0,") || !strings.Contains(list[0].Summary, "number 1") {
+				t.Errorf("%d commits, %s: %v", commits, who, err)
+			}
+		}
+		if got := w.silver(); got[1] != "a" {
+			t.Errorf("silver %v", got)
+		}
+	}
+}
+
+// A run that died between merge and position left a table that is ahead of it.
+func TestASilverThatIsAheadOfItsPositionGoesOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.built(t)
+	w.change(t, 1, "b")
+	faults := &fake.Faults{}
+	faults.Fail("Ledger.Advance", 1, errors.New("killed"))
+	if _, err := w.apply(faults); err == nil {
+		t.Fatal("it was not killed")
+	}
+	w.warns(t, "after a crash", false)
+	if got := w.silver(); !maps.Equal(got, w.state) {
+		t.Errorf("silver %v, source %v", got, w.state)
+	}
+}
+
+// Positions of older releases have no number of a merge, and tables of releases
+// before merges were counted have none either: nothing is claimed of them.
+func TestAPositionWithoutAMergeTellsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.built(t)
+	view := w.ledger.Views[silverName]
+	if view.Position.Merge == nil || *view.Position.Merge != 0 {
+		t.Fatalf("position %+v", view.Position)
+	}
+	view.Position.Merge = nil
+	w.ledger.Views[silverName] = view
+	w.warns(t, "without a number", false)
+	if view = w.ledger.Views[silverName]; view.Position.Merge == nil || *view.Position.Merge != 0 {
+		t.Errorf("position %+v", view.Position)
 	}
 }
 

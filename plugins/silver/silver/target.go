@@ -42,11 +42,6 @@ func commented(name string, t arrow.DataType, comment string) arrow.Field {
 	return arrow.Field{Name: name, Type: t, Nullable: true, Metadata: arrow.NewMetadata([]string{"comment"}, []string{comment})}
 }
 
-// applications is the app id under which silver counts its merges. A merge
-// that changes no row is counted, too: it may have had a row come and go, and a
-// call that began before it would bring that row back.
-const applications = "pipectl.silver"
-
 // base is what a merge begins from: the table, the version after which no other
 // commit may change its rows, the number of its last merge, and that of the
 // snapshot of bronze that it was last rebuilt from.
@@ -81,7 +76,7 @@ func ensureTarget(ctx context.Context, host plugin.Host, spec plugin.TableSpec, 
 	if silver.Exists {
 		return base{
 			id: silver.ID, version: silver.Version,
-			applied: numberOf(silver, applications), snapshots: numberOf(silver, plugin.SnapshotsApp),
+			applied: numberOf(silver, plugin.MergesApp), snapshots: numberOf(silver, plugin.SnapshotsApp),
 		}, nil
 	}
 	if made.Action != plugin.TableCreate {

@@ -38,7 +38,7 @@ func (w *workspace) silverStanding(ctx context.Context, lake *planner.Lake, v *m
 	if out.control, err = lake.Ledger.ControlRow(ctx, v.Target); err != nil {
 		return out, err
 	}
-	if out.table, err = tableOf(ctx, lake, plugin.TableRef{Name: v.Target, Path: v.Path}); err != nil {
+	if out.table, err = tableOf(ctx, lake, plugin.TableRef{Name: v.Target, Path: v.Path}, plugin.MergesApp); err != nil {
 		return out, err
 	}
 	out.lost = out.control.Position.Lost(out.table)
@@ -104,7 +104,7 @@ func (w *workspace) lostTables(ctx context.Context, lake *planner.Lake, control 
 		lost    func(plugin.TableState) bool
 	}
 	var all []looked
-	req := plugin.GetTablesRequest{Tables: []plugin.TableRef{lake.Ledger.Facts()}}
+	req := plugin.GetTablesRequest{Tables: []plugin.TableRef{lake.Ledger.Facts()}, AppIDs: []string{plugin.MergesApp}}
 	facts := plugin.TableState{}
 	for i := range w.config.Streams {
 		s := &w.config.Streams[i]

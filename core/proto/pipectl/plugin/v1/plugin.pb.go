@@ -5865,7 +5865,10 @@ type TargetPosition struct {
 	Version *int64 `protobuf:"varint,5,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	// foreign is the newest version of the target in which another writer changed
 	// rows; absent: none since it was rebuilt, or found equal row by row.
-	Foreign       *int64 `protobuf:"varint,6,opt,name=foreign,proto3,oneof" json:"foreign,omitempty"`
+	Foreign *int64 `protobuf:"varint,6,opt,name=foreign,proto3,oneof" json:"foreign,omitempty"`
+	// merge is the number of the target's last merge when the position was stored,
+	// its txn pipectl.silver; absent: not known.
+	Merge         *int64 `protobuf:"varint,7,opt,name=merge,proto3,oneof" json:"merge,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -5938,6 +5941,13 @@ func (x *TargetPosition) GetVersion() int64 {
 func (x *TargetPosition) GetForeign() int64 {
 	if x != nil && x.Foreign != nil {
 		return *x.Foreign
+	}
+	return 0
+}
+
+func (x *TargetPosition) GetMerge() int64 {
+	if x != nil && x.Merge != nil {
+		return *x.Merge
 	}
 	return 0
 }
@@ -9110,19 +9120,21 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"\vdiagnostics\x18\x01 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\"E\n" +
 	"\x11ReadLedgerRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x16\n" +
-	"\x06target\x18\x02 \x01(\tR\x06target\"\xd9\x01\n" +
+	"\x06target\x18\x02 \x01(\tR\x06target\"\xfe\x01\n" +
 	"\x0eTargetPosition\x12\x18\n" +
 	"\aapplied\x18\x01 \x01(\tR\aapplied\x12!\n" +
 	"\frebuilt_from\x18\x02 \x01(\tR\vrebuiltFrom\x12\x12\n" +
 	"\x04open\x18\x03 \x01(\tR\x04open\x12\x17\n" +
 	"\x04wave\x18\x04 \x01(\x05H\x00R\x04wave\x88\x01\x01\x12\x1d\n" +
 	"\aversion\x18\x05 \x01(\x03H\x01R\aversion\x88\x01\x01\x12\x1d\n" +
-	"\aforeign\x18\x06 \x01(\x03H\x02R\aforeign\x88\x01\x01B\a\n" +
+	"\aforeign\x18\x06 \x01(\x03H\x02R\aforeign\x88\x01\x01\x12\x19\n" +
+	"\x05merge\x18\a \x01(\x03H\x03R\x05merge\x88\x01\x01B\a\n" +
 	"\x05_waveB\n" +
 	"\n" +
 	"\b_versionB\n" +
 	"\n" +
-	"\b_foreign\"\xcc\x03\n" +
+	"\b_foreignB\b\n" +
+	"\x06_merge\"\xcc\x03\n" +
 	"\x12ReadLedgerResponse\x12:\n" +
 	"\n" +
 	"bronze_end\x18\x01 \x01(\v2\x1b.pipectl.plugin.v1.PositionR\tbronzeEnd\x12=\n" +
