@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tds"
+
+	mssql "github.com/microsoft/go-mssqldb"
 )
 
 // The statements a reader of change data capture sends, and what SQL Server answers. Times stand still at
@@ -317,5 +319,9 @@ func TestStartIsQuick(t *testing.T) {
 	_, err = tryQuery(open(t, s.UserDSN("sa", "wrong", "x")), "SELECT 1")
 	wantError(t, err, 18456, "Login failed for user 'sa'.")
 	_, err = tryQuery(open(t, s.DSN("nope")), "SELECT 1")
-	wantError(t, err, 4060, "nope")
+	wantError(t, err, 18456, "Login failed for user 'sa'.") // after the reason
+	var e mssql.Error
+	if !errors.As(err, &e) || len(e.All) != 2 || e.All[0].Number != 4060 || !strings.Contains(e.All[0].Message, "nope") {
+		t.Errorf("errors %v", e.All)
+	}
 }
