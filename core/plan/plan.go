@@ -78,6 +78,9 @@ type Table struct {
 	Version int64
 	// Class names the change; "" for create and none.
 	Class Class
+	// TakeOver tells that the table is another owner's, or nobody's, until apply
+	// has carried the change out. No run writes it before.
+	TakeOver bool
 	// Spec is what ApplyTable is given; not part of any text form.
 	Spec plugin.TableSpec
 }

@@ -118,7 +118,7 @@ func (p *planning) table(ctx context.Context, lake *Lake, owner addr.Address, sp
 	if t.Action == plugin.TableAlter {
 		t.Class = plan.ClassInPlace
 		if take.class != "" {
-			t.Class = take.class
+			t.Class, t.TakeOver = take.class, true
 		}
 	}
 	p.out.Tables = append(p.out.Tables, t)

@@ -6,9 +6,11 @@ import (
 	"time"
 
 	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/model"
 	"github.com/pipectl/pipectl/core/plan"
 	"github.com/pipectl/pipectl/core/planner"
+	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/core/state"
 )
 
@@ -57,9 +59,33 @@ func TestAcceptanceIsThatOfTheStepsOwnLake(t *testing.T) {
 			lakes[sink] = &planner.Lake{State: store}
 		}
 		all := []string{"stream.orders", "silver.orders", "check.orders"}
-		got := w.acceptance(t.Context(), lakes, p, started)
+		got := w.acceptance(t.Context(), lakes, p, nil, started)
 		if c.want && !slices.Equal(got.Accepted, all) || !c.want && !slices.Equal(got.Not, all) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
+	}
+}
+
+// What was accepted before and cannot be carried out is not promised to a run: its
+// plan has an error, it waits for a step that has, or its table was not taken over.
+func TestAcceptanceIsNoPromiseOfWhatARunRefuses(t *testing.T) {
+	t.Parallel()
+	stream, silver, check, other := addr.New(addr.Stream, "orders"), addr.New(addr.Silver, "orders"), addr.New(addr.Check, "orders"), addr.New(addr.Stream, "lines")
+	wrong := diag.List{diag.Errorf(diag.KindStale, "table.other_owner", "Take it.", "Another's")}
+	taken := plan.Table{Owner: other, Ref: plugin.TableRef{Name: "bronze.lines"}, Action: plugin.TableAlter, TakeOver: true}
+	p := &plan.Plan{
+		Steps: []plan.Step{
+			{Address: other, Accepted: true}, {Address: stream, Accepted: true},
+			{Address: silver, Accepted: true, Diagnostics: wrong}, {Address: check, Accepted: true, Blocked: silver},
+		},
+		Tables: []plan.Table{taken},
+	}
+	w := &workspace{config: &model.Config{}}
+	got := w.acceptance(t.Context(), nil, p, nil, time.Now())
+	if !slices.Equal(got.Accepted, []string{"stream.orders"}) || !slices.Equal(got.Refused, []string{"stream.lines", "silver.orders", "check.orders"}) || got.Not != nil {
+		t.Errorf("%+v", got)
+	}
+	if got := w.acceptance(t.Context(), nil, p, []plan.Table{taken}, time.Now()); !slices.Contains(got.Accepted, "stream.lines") {
+		t.Errorf("taken over: %+v", got)
 	}
 }

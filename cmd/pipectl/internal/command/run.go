@@ -232,7 +232,7 @@ func (w *workspace) execute(ctx context.Context, p *plan.Plan, lakes map[addr.Ad
 		if len(result.Steps) == 0 {
 			e.Streams.Logf("\n")
 		}
-		shown.Accepted(w.acceptance(ctx, lakes, p, started), w.planFile)
+		shown.Accepted(w.acceptance(ctx, lakes, p, result.Tables, started), w.planFile)
 	}
 	for _, s := range result.Steps {
 		if s.CutShort && control.firstCode() != exit.Done {
@@ -260,8 +260,9 @@ func (w *workspace) execute(ctx context.Context, p *plan.Plan, lakes map[addr.Ad
 // acceptance is what the lakes say of the steps of an apply that did not end
 // well: those that were accepted when it was planned, and those that it accepted
 // since it started. Only the lake that a step is for is asked: the one that it was
-// moved from still holds its former acceptance.
-func (w *workspace) acceptance(ctx context.Context, lakes map[addr.Address]*planner.Lake, p *plan.Plan, started time.Time) view.Acceptance {
+// moved from still holds its former acceptance. made are the tables that it came
+// to make or change.
+func (w *workspace) acceptance(ctx context.Context, lakes map[addr.Address]*planner.Lake, p *plan.Plan, made []plan.Table, started time.Time) view.Acceptance {
 	var out view.Acceptance
 	declared := map[addr.Address]map[string]state.Accepted{}
 	for sink, lake := range lakes {
@@ -273,13 +274,23 @@ func (w *workspace) acceptance(ctx context.Context, lakes map[addr.Address]*plan
 	}
 	for _, s := range p.Steps {
 		now, ok := declared[w.sinkOf(s.Address)][s.Address.String()]
-		if s.Accepted || ok && !now.At.Before(started) {
-			out.Accepted = append(out.Accepted, s.Address.String())
-		} else {
+		switch {
+		case !s.Accepted && (!ok || now.At.Before(started)):
 			out.Not = append(out.Not, s.Address.String())
+		case s.Diagnostics.HasErrors() || !s.Blocked.IsZero() || untaken(p, made, s.Address):
+			out.Refused = append(out.Refused, s.Address.String())
+		default:
+			out.Accepted = append(out.Accepted, s.Address.String())
 		}
 	}
 	return out
+}
+
+// untaken reports whether the table of a step was to be taken over, and was not.
+func untaken(p *plan.Plan, made []plan.Table, a addr.Address) bool {
+	return slices.ContainsFunc(p.Tables, func(t plan.Table) bool {
+		return t.TakeOver && t.WrittenBy(a) && !slices.ContainsFunc(made, func(m plan.Table) bool { return m.Sink == t.Sink && m.Ref.Name == t.Ref.Name })
+	})
 }
 
 // sinkOf is the sink of a step.

@@ -121,7 +121,7 @@ func (r *Run) Finished(result run.Result, code int) {
 		}
 	}
 	if r.accepted != nil {
-		f.acceptance = &acceptance{append([]string{}, r.accepted.Accepted...), append([]string{}, r.accepted.Not...)}
+		f.acceptance = &acceptance{append(append([]string{}, r.accepted.Accepted...), r.accepted.Refused...), append([]string{}, r.accepted.Not...)}
 	}
 	_ = r.s.WriteJSON(f) // a closed pipe has no listener
 }
