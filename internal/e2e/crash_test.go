@@ -102,7 +102,8 @@ var phases = []phase{
 }
 
 // TestKill kills every process at random points of every phase while the shop
-// goes on selling, and runs again at once. Nothing is lost and nothing doubled.
+// goes on selling, and runs again at once. What is there meanwhile tells no more
+// than is so; in the end nothing is lost and nothing doubled.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	first, n := seed(t), crashes(t)
@@ -139,6 +140,38 @@ func TestKill(t *testing.T) {
 	}
 }
 
+// TestKillAtAWrite kills the program right after one of the writes that tell of
+// others: whoever asks then must find what it tells of. A silver moves the control
+// table twice, so at the first time it dies between its position and its verdict.
+func TestKillAtAWrite(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, 8, 100)
+	l.run(nil, 0, "apply", "-yes", "-json").mustEnd(0)
+	args := []string{"run", "-json", "-exclude", checkStep}
+	for _, s := range []shot{
+		{step: streamStep, on: "facts", n: 2}, {step: streamStep, on: "mark", n: 2},
+		{step: streamStep, on: "verdict", n: 1}, {step: streamStep, on: "verdict", n: 2},
+		{step: silverStep, on: "verdict", n: 1}, {step: silverStep, on: "verdict", n: 2},
+	} {
+		s.victim, s.signal = "host", syscall.SIGKILL
+		l.sell(30)
+		a := l.run(&s, 0, args...)
+		if !a.fired {
+			t.Fatalf("%v never came", s)
+		}
+		a.mustEnd(-1)
+		l.orderHolds()
+		l.run(nil, 0, args...).mustEnd(0)
+		for _, o := range a.orphans {
+			o.end(t)
+		}
+		l.nothingRuns()
+	}
+	l.silverIsTheSource()
+	l.bronzeIsTheLog()
+	l.batchesAreDone()
+}
+
 // kill kills the victim once in a phase and runs again.
 func (l *life) kill(p phase, victim string, random *rand.Rand) {
 	l.t.Helper()
@@ -172,6 +205,7 @@ func (l *life) kill(p phase, victim string, random *rand.Rand) {
 	case a.code != 0:
 		a.mustEnd(4)
 	}
+	l.orderHolds()
 	// The next run does not wait: not for a lock of the dead, nor for its plugins.
 	l.run(nil, p.live, p.args...).mustEnd(0)
 	for _, o := range a.orphans {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -32,6 +33,14 @@ const (
 
 // changeRead is in every statement that reads the rows of a range.
 const changeRead = "[dbo_orders_CT] AS c JOIN"
+
+// writes are what follows the rows of a batch, by the folder of the lake in which
+// a file tells of it: commits of the facts, marks, commits of the control table.
+var writes = map[string]string{
+	"facts":   "ops/ingestion_facts/_delta_log",
+	"mark":    "_pipectl/shop/streams/bronze.orders/commits",
+	"verdict": "ops/table_finalization/_delta_log",
+}
 
 const lifeConfig = `
 pipectl {
@@ -63,6 +72,7 @@ stream "orders" {
   target                = "bronze.orders"
   bootstrap             = "full"
   max_commits_per_batch = 8
+  granularity           = "minute"
 }
 
 silver "current" "orders" {
@@ -83,6 +93,7 @@ type life struct {
 	server *mssqlsim.Server
 	db     *mssqlsim.Database
 	orders *workload.Orders
+	clock  shopClock
 	dir    string
 	// temp is the folder for temporary files of the programs that run; its path
 	// is short enough for sockets.
@@ -90,6 +101,18 @@ type life struct {
 
 	mu  sync.Mutex // guards current and what it points at
 	now *attempt
+}
+
+// shopClock is the database's: the machine's, and more the more was sold. Then
+// the verdict, which counts in minutes here, moves with nearly every batch, and
+// not with the first one of a life alone.
+type shopClock struct{ ahead atomic.Int64 }
+
+// perSale is how much further the clock is after a transaction.
+const perSale = 10 * time.Second
+
+func (c *shopClock) Now() time.Time {
+	return time.Now().UTC().Add(time.Duration(c.ahead.Load()))
 }
 
 // newLife makes a database with rows orders, and no lake yet.
@@ -118,7 +141,7 @@ func newLifeOf(t testing.TB) *life {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(l.temp) })
-	if l.server, err = mssqlsim.Start(context.Background(), mssqlsim.Options{Trace: l.request}); err != nil {
+	if l.server, err = mssqlsim.Start(context.Background(), mssqlsim.Options{Trace: l.request, Clock: &l.clock}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(l.server.Close)
@@ -130,10 +153,16 @@ func newLifeOf(t testing.TB) *life {
 func (l *life) sell(n int) {
 	l.t.Helper()
 	for range n {
-		if _, err := l.orders.Transaction(context.Background()); err != nil {
+		if err := l.transaction(); err != nil {
 			l.t.Fatal(err)
 		}
 	}
+}
+
+func (l *life) transaction() error {
+	l.clock.ahead.Add(int64(perSale))
+	_, err := l.orders.Transaction(context.Background())
+	return err
 }
 
 // shot is a signal at a point of a run.
@@ -144,8 +173,8 @@ type shot struct {
 	signal syscall.Signal
 	// step is the one in whose course it is hit, "" while the run is planned.
 	step string
-	// on is "request" (to the database), "read" (a request for changes) or "file"
-	// (of the lake), and n which of them in the step it waits for.
+	// on is "request" (to the database), "read" (a request for changes), "file" (of
+	// the lake) or one of writes, and n which of them in the step it waits for.
 	on string
 	n  int
 }
@@ -210,7 +239,7 @@ func (l *life) request(e tds.Event) {
 	l.mu.Unlock()
 	if sell {
 		// It stops with the server; then the comparison shows what is missing.
-		_, _ = l.orders.Transaction(context.Background())
+		_ = l.transaction()
 	}
 }
 
@@ -232,6 +261,10 @@ func (a *attempt) count(on string) {
 // fire sends the signal; false when the victim does not run at this moment.
 func (a *attempt) fire() bool {
 	host := a.cmd.Process.Pid
+	if a.shot.victim == "host" && a.shot.signal == syscall.SIGKILL {
+		// It goes no further while its plugins are looked for.
+		_ = syscall.Kill(host, syscall.SIGSTOP)
+	}
 	var victims []int
 	for _, p := range pluginProcesses(a.life.dir) {
 		if p.parent != host {
@@ -298,10 +331,15 @@ func (l *life) run(shot *shot, live int, args ...string) *attempt {
 func (a *attempt) wait(heard func(line string)) {
 	l := a.life
 	l.t.Helper()
-	watch, err := watchLake(l.dir, func(string) {
+	watch, err := watchLake(l.dir, func(path string) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		a.count("file")
+		for on, folder := range writes {
+			if name := filepath.Base(path); filepath.Dir(path) == filepath.Join(l.dir, "lake", folder) && name[0] >= '0' && name[0] <= '9' {
+				a.count(on) // not a temporary file
+			}
+		}
 	})
 	if err != nil {
 		l.t.Fatal(err)
