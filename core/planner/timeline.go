@@ -22,11 +22,14 @@ func Rewound(source, found addr.Address) error {
 // with a position beside such a stream. A stream that has none yet may begin:
 // that is the way out.
 func (p *planning) timeline(ctx context.Context, lake *Lake, s *model.Stream, source addr.Address) error {
-	if gone := rewound(p.info[s.Addr]); len(gone) > 0 {
-		// Another database is no restored one, and needs another answer.
-		if err := p.identical(ctx, lake, s); err != nil {
+	info := p.info[s.Addr]
+	if info.Diagnostics.HasErrors() {
+		// Another database is no restored one, nor one that lost a table.
+		if err := lake.Identical(ctx, s, p.sources[source].Identity, info); err != nil {
 			return err
 		}
+	}
+	if gone := rewound(info); len(gone) > 0 {
 		return gone.Err()
 	}
 	if p.logs[s.Addr].Newest < 0 {
@@ -38,20 +41,27 @@ func (p *planning) timeline(ctx context.Context, lake *Lake, s *model.Stream, so
 		if lake == nil || p.Config.Table(other.Table).Source != source || len(rewound(p.info[other.Addr])) == 0 {
 			continue
 		}
-		if p.identical(ctx, lake, other) == nil {
+		if lake.Identical(ctx, other, p.sources[source].Identity, p.info[other.Addr]) == nil {
 			return Rewound(source, other.Addr)
 		}
 	}
 	return nil
 }
 
-// identical looks whether a stream meets the database and the table that it was
-// started with.
-func (p *planning) identical(ctx context.Context, lake *Lake, s *model.Stream) error {
-	info := p.info[s.Addr]
-	return lake.State.Stream(s.AppID).Check(ctx, state.Identity{
-		Target: s.Target, Source: p.sources[p.Config.Table(s.Table).Source].Identity, Table: info.Identity, Object: info.Object,
-	})
+// Identical looks whether a stream meets the database and the table that it was
+// started with: source is who the source says it is, info what it says of the
+// table. Of a table that the source does not find only the database is compared.
+func (l *Lake) Identical(ctx context.Context, s *model.Stream, source string, info plugin.TableInfo) error {
+	own := l.State.Stream(s.AppID)
+	id := state.Identity{Target: s.Target, Source: source, Table: info.Identity, Object: info.Object}
+	if id.Table == "" {
+		stored, known, err := own.Identity(ctx)
+		if err != nil || !known {
+			return err
+		}
+		id.Table, id.Object = stored.Table, stored.Object
+	}
+	return own.Check(ctx, id)
 }
 
 // rewound is what a source says of a position that it no longer has.

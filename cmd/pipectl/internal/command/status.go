@@ -67,7 +67,10 @@ func status(ctx context.Context, e *Environment, args []string) (int, error) {
 // statusRows collects streams, then silvers. A source that cannot be reached
 // is a problem beside the rows: what the lake knows is shown all the same.
 func (w *workspace) statusRows(ctx context.Context, lakes map[addr.Address]*planner.Lake) ([]view.StatusRow, diag.List, error) {
-	inspected, problems := w.inspectAll(ctx, lakes)
+	inspected, problems, err := w.inspectAll(ctx, lakes)
+	if err != nil {
+		return nil, problems, err
+	}
 	var rows []view.StatusRow
 	for i := range w.config.Sinks {
 		lake := lakes[w.config.Sinks[i].Addr]
@@ -180,22 +183,35 @@ type inspection struct {
 	known  bool
 	newest plugin.Position
 	info   plugin.TableInfo
+	// astray is why the stream cannot go on with the source, "" when it can.
+	astray string
 }
 
-func (w *workspace) inspectAll(ctx context.Context, lakes map[addr.Address]*planner.Lake) (map[addr.Address]inspection, diag.List) {
+// inspectAll asks each source about the tables of its streams, and holds the
+// answers against what the streams were started with and stand at.
+func (w *workspace) inspectAll(ctx context.Context, lakes map[addr.Address]*planner.Lake) (map[addr.Address]inspection, diag.List, error) {
 	out := map[addr.Address]inspection{}
 	var problems diag.List
 	for i := range w.config.Sources {
 		source := &w.config.Sources[i]
-		req := plugin.InspectRequest{}
+		req := plugin.InspectRequest{Since: map[string]plugin.Position{}}
 		var streams []*model.Stream
 		for j := range w.config.Streams {
 			s := &w.config.Streams[j]
 			t := w.config.Table(s.Table)
-			if t.Source == source.Addr && lakes[s.To] != nil {
-				req.Tables = append(req.Tables, planner.SourceTable(t, s))
-				streams = append(streams, s)
+			if t.Source != source.Addr || lakes[s.To] == nil {
+				continue
 			}
+			table := planner.SourceTable(t, s)
+			log, err := planner.NewestLog(ctx, lakes[s.To].State.Stream(s.AppID))
+			if err != nil {
+				return nil, problems, err
+			}
+			if log.Newest >= 0 {
+				req.Since[table.Address] = planner.CommittedEnd(log)
+			}
+			req.Tables = append(req.Tables, table)
+			streams = append(streams, s)
 		}
 		if len(streams) == 0 {
 			continue
@@ -210,16 +226,25 @@ func (w *workspace) inspectAll(ctx context.Context, lakes map[addr.Address]*plan
 			continue
 		}
 		for j, info := range answer.Tables {
-			out[streams[j].Addr] = inspection{known: true, newest: answer.Newest, info: info}
-			t := w.config.Table(streams[j].Table)
-			problems = append(problems, t.Origin.Locate(t.Addr, info.Diagnostics.Errors())...)
+			s := streams[j]
+			t := w.config.Table(s.Table)
+			list := t.Origin.Locate(t.Addr, info.Diagnostics.Errors())
+			if err := lakes[s.To].Identical(ctx, s, answer.Identity, info); err != nil {
+				list = w.config.Locate(s.Addr, diag.FromError(err))
+			}
+			seen := inspection{known: true, newest: answer.Newest, info: info}
+			if len(list) > 0 {
+				seen.astray = list[0].Summary
+			}
+			out[s.Addr] = seen
+			problems = append(problems, list...)
 		}
 	}
-	return out, problems
+	return out, problems, nil
 }
 
 func (w *workspace) streamRow(ctx context.Context, lake *planner.Lake, s *model.Stream, control ledger.ControlRow, seen inspection, locks []state.LockState) (view.StatusRow, error) {
-	row := view.StatusRow{Address: s.Addr.String(), Table: s.Target, Verdict: control.FinalizedUntil}
+	row := view.StatusRow{Address: s.Addr.String(), Table: s.Target, Verdict: control.FinalizedUntil, Astray: seen.astray}
 	log, err := planner.NewestLog(ctx, lake.State.Stream(s.AppID))
 	if err != nil {
 		return row, err
@@ -242,7 +267,8 @@ func (w *workspace) streamRow(ctx context.Context, lake *planner.Lake, s *model.
 			}
 		}
 	}
-	if !seen.known || !known {
+	// How far it is behind another history, or another database, nobody can say.
+	if !seen.known || !known || seen.astray != "" {
 		return row, nil
 	}
 	if newest, ok := seen.newest.Commit(); ok {

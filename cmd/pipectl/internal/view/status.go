@@ -22,7 +22,10 @@ type StatusRow struct {
 	// Lost tells that the table lacks what was written to it, or cannot be looked
 	// at: whatever the verdict says was true of rows that are not there; "" when
 	// it is as recorded.
-	Lost      string
+	Lost string
+	// Astray is why the stream cannot go on with what its source is now, such as
+	// another database; "" when it can, or the source was not reached.
+	Astray    string
 	LastRun   *time.Time
 	LastError string
 	Note      string
@@ -69,6 +72,9 @@ func (s *Streams) note(r StatusRow, now time.Time) string {
 	var notes []string
 	if r.Lost != "" && r.Lost != r.LastError {
 		notes = append(notes, s.paint(red, "lost: ")+r.Lost)
+	}
+	if r.Astray != "" && r.Astray != r.LastError {
+		notes = append(notes, s.paint(red, "source: ")+r.Astray)
 	}
 	switch {
 	case r.LastError != "":
@@ -144,7 +150,9 @@ type jsonStatus struct {
 	VerdictAge   *float64 `json:"verdict_age_seconds"`
 	OpenSnapshot *string  `json:"open_snapshot"`
 	// Lost is absent when the table is as recorded.
-	Lost      *string `json:"lost,omitempty"`
+	Lost *string `json:"lost,omitempty"`
+	// Astray is absent when the stream can go on with its source, or that was not reached.
+	Astray    *string `json:"source_problem,omitempty"`
 	LastRun   *string `json:"last_run"`
 	LastError *string `json:"last_error"`
 	Note      *string `json:"note"`
@@ -166,7 +174,7 @@ func (s *Streams) statusJSON(rows []StatusRow, now time.Time) error {
 		Tables []jsonStatus `json:"tables"`
 	}{[]jsonStatus{}}
 	for _, r := range rows {
-		j := jsonStatus{Address: r.Address, Table: r.Table, Position: filledText(r.Position), OpenSnapshot: filledText(r.OpenSnapshot), Lost: filledText(r.Lost),
+		j := jsonStatus{Address: r.Address, Table: r.Table, Position: filledText(r.Position), OpenSnapshot: filledText(r.OpenSnapshot), Lost: filledText(r.Lost), Astray: filledText(r.Astray),
 			LastError: filledText(r.LastError), Note: filledText(r.Note), Verdict: microsText(r.Verdict), Foreign: r.Foreign}
 		for _, c := range r.Checks {
 			j.Checks = append(j.Checks, jsonCheck{c.Address, c.Outcome, c.At.UTC().Format(jsonTime), now.Sub(c.At).Seconds(), filledText(c.Summary)})
