@@ -34,6 +34,41 @@ func TestEnableAndDisableDatabase(t *testing.T) {
 	equal(t, query(t, conn, "SELECT id FROM cdc.dbo_t_CT"), []string{"2"})
 }
 
+// Microsoft: sys.sp_cdc_enable_db (Transact-SQL), Permissions; Known issues and errors with CDC: the user and the schema
+// cdc. The procedures of tables and jobs are for db_owner, who needs no gating role.
+func TestOwnersOfADatabaseAndCapture(t *testing.T) {
+	t.Parallel()
+	for _, version := range []Version{V2022, Azure} {
+		t.Run(string(version), func(t *testing.T) {
+			t.Parallel()
+			s, err := Start(t.Context(), Options{Version: version})
+			must(t, err)
+			t.Cleanup(s.Close)
+			s.Database("shop")
+			admin := open(t, s.DSN("shop"))
+			exec(t, admin, "CREATE LOGIN olga WITH PASSWORD = 'Kept7secret!'; CREATE USER olga FOR LOGIN olga; ALTER ROLE db_owner ADD MEMBER olga; CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY)")
+			owner := open(t, s.UserDSN("olga", "Kept7secret!", "shop"))
+			if _, err := owner.Exec("EXEC sys.sp_cdc_enable_db"); version != Azure {
+				wantError(t, err, 22902, "Sysadmin")
+				exec(t, admin, "EXEC sys.sp_cdc_enable_db")
+			} else {
+				must(t, err)
+			}
+			equal(t, query(t, admin, "SELECT p.name, s.name, IS_ROLEMEMBER('db_owner', 'cdc') FROM sys.database_principals AS p JOIN sys.schemas AS s ON s.principal_id = p.principal_id WHERE p.name = 'cdc'"), []string{"cdc|cdc|1"})
+			exec(t, owner, "EXEC sys.sp_cdc_enable_table N'dbo', N't', @role_name = N'gate'; INSERT INTO dbo.t VALUES (1)")
+			equal(t, query(t, owner, "SELECT COUNT(*) FROM cdc.fn_cdc_get_all_changes_dbo_t(sys.fn_cdc_get_min_lsn('dbo_t'), sys.fn_cdc_get_max_lsn(), N'all')"), []string{"1"})
+			equal(t, query(t, owner, "SELECT COUNT(*) FROM sys.database_principals WHERE name = 'gate' AND type = 'R'"), []string{"1"})
+			exec(t, owner, "EXEC sys.sp_cdc_stop_job; EXEC sys.sp_cdc_scan; EXEC sys.sp_cdc_start_job; EXEC sys.sp_cdc_change_job N'cleanup', @retention = 10")
+			equal(t, query(t, owner, "SELECT COUNT(*) FROM sys.dm_cdc_log_scan_sessions WHERE session_id = 0"), []string{"1"})
+			exec(t, admin, "EXEC sys.sp_cdc_disable_db")
+			equal(t, query(t, admin, "SELECT (SELECT COUNT(*) FROM sys.database_principals WHERE name = 'cdc'), (SELECT COUNT(*) FROM sys.schemas WHERE name = 'cdc')"), []string{"0|0"})
+			exec(t, admin, "CREATE USER cdc WITHOUT LOGIN")
+			_, err = admin.Exec("EXEC sys.sp_cdc_enable_db")
+			wantError(t, err, 22906, "user named 'cdc'")
+		})
+	}
+}
+
 // Microsoft: sys.sp_cdc_enable_table and sys.sp_cdc_disable_table (Transact-SQL), Arguments; Database engine events and
 // errors, 22000 to 22999.
 func TestEnableTableRefuses(t *testing.T) {

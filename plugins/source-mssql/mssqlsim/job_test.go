@@ -414,12 +414,15 @@ func TestSQLServerAgentStates(t *testing.T) {
 	t.Parallel()
 	s, _, db, conn := polling(t, "")
 	must(t, db.CreateTable(Table{Name: "dbo.orders", Key: []string{"id"}, Columns: []Column{{Name: "id", Type: "int"}}}))
+	const state = "SELECT status, status_desc FROM sys.dm_server_services WHERE servicename LIKE 'SQL Server Agent%'"
+	equal(t, query(t, conn, state), []string{"4|Running"})
 	s.SetAgent(AgentStarting)
 	const enable = "EXEC sys.sp_cdc_enable_table N'dbo', N'orders', @role_name = NULL"
 	_, err := conn.Exec(enable)
 	wantError(t, err, 14258, "SQLServerAgent is starting")
 	equal(t, query(t, conn, "EXEC sys.sp_cdc_help_change_data_capture"), nil)
 	s.SetAgent(AgentStopped)
+	equal(t, query(t, conn, state), []string{"1|Stopped"})
 	exec(t, conn, enable)
 	tx(t, db, func(x *Tx) error { return x.Insert("dbo.orders", 1) })
 	s.RunJobs()

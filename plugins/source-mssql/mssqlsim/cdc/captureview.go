@@ -11,6 +11,7 @@ var lsnText = sqltype.Str(sqltype.NVarChar, 23)
 var captureViews = map[string]view{
 	"dm_cdc_log_scan_sessions": scanSessions,
 	"dm_cdc_errors":            scanErrors,
+	"dm_server_services":       services, // VIEW SERVER STATE, which implies it
 }
 
 // captureView shows a view to a login with VIEW DATABASE STATE, which members of db_owner have.
@@ -72,6 +73,23 @@ func scanErrors(_ *Session, db *Database) *tsql.Rows {
 	}
 	return r
 }
+
+// services is Microsoft: sys.dm_server_services (Transact-SQL): the server and SQL Server Agent.
+func services(s *Session, _ *Database) *tsql.Rows {
+	name := sqltype.Str(sqltype.NVarChar, 256)
+	r := &tsql.Rows{Cols: []tsql.Column{col("servicename", name), ncol("startup_type", integer), col("startup_type_desc", name), ncol("status", integer), col("status_desc", name), ncol("process_id", integer),
+		ncol("last_startup_time", sqltype.Scaled(sqltype.DateTimeOffset, 7)), col("service_account", name), col("filename", name), col("is_clustered", sqltype.Str(sqltype.NVarChar, 1)), ncol("cluster_nodename", name)}}
+	agent := s.srv.Agent()
+	for _, x := range []struct {
+		name, account string
+		state         AgentState
+	}{{"SQL Server (MSSQLSERVER)", `NT Service\MSSQLSERVER`, AgentRunning}, {"SQL Server Agent (MSSQLSERVER)", `NT Service\SQLSERVERAGENT`, agent}} {
+		r.Data = append(r.Data, sqltype.Row{text(x.name), num(2), text("Automatic"), num(int64(x.state)), text(agentStates[x.state]), null, null, text(x.account), text(""), text("N"), null})
+	}
+	return r
+}
+
+var agentStates = map[AgentState]string{AgentStopped: "Stopped", AgentStarting: "Start pending", AgentRunning: "Running"}
 
 // msdb is the database in which jobs are kept.
 const msdb = "msdb"

@@ -35,7 +35,10 @@ func (s *Session) captureProcedure(db *Database, n tsql.Name) *tsql.Procedure {
 
 // sysadmin runs fn for members of sysadmin. In Azure SQL Database members of db_owner may too
 // (Microsoft: sys.sp_cdc_enable_db (Transact-SQL)).
-func (s *Session) sysadmin(fn func() error) error {
+func (s *Session) sysadmin(db *Database, fn func() error) error {
+	if s.srv.Version == Azure {
+		return s.owner(db, 22904, fn)
+	}
 	if !s.admin() {
 		return sqltype.Errorf(22902, "Caller is not authorized to initiate the requested action. Sysadmin privileges are required.")
 	}
@@ -45,7 +48,7 @@ func (s *Session) sysadmin(fn func() error) error {
 // enableDatabase is Microsoft: sys.sp_cdc_enable_db (Transact-SQL).
 func enableDatabase(_ context.Context, s *Session, db *Database, _ args) (*tsql.Rows, error) {
 	var out *tsql.Rows
-	err := s.sysadmin(func() error {
+	err := s.sysadmin(db, func() error {
 		if db.enabled.Load() {
 			out = informed(&sqltype.Error{Number: 22905, State: 1, Class: 10, Message: "Database '" + db.Name + "' is already enabled for Change Data Capture. Ensure that the correct database context is set, and retry the operation. To report on the databases enabled for Change Data Capture, query the is_cdc_enabled column in the sys.databases catalog view."})
 			return nil
@@ -57,7 +60,7 @@ func enableDatabase(_ context.Context, s *Session, db *Database, _ args) (*tsql.
 
 // disableDatabase is Microsoft: sys.sp_cdc_disable_db (Transact-SQL).
 func disableDatabase(_ context.Context, s *Session, db *Database, _ args) (*tsql.Rows, error) {
-	return nil, s.sysadmin(func() error {
+	return nil, s.sysadmin(db, func() error {
 		if !db.enabled.Load() {
 			return db.notEnabled()
 		}

@@ -42,7 +42,7 @@ func (db *Database) Enable() error {
 	if db.enabled.Load() {
 		return nil
 	}
-	if named(db.schemas, "cdc") {
+	if named(db.schemas, "cdc") || !db.sec.captureUser(db.localNow()) {
 		return sqltype.Errorf(22906, "The database '%s' cannot be enabled for Change Data Capture because a database user named 'cdc' or a schema named 'cdc' already exists in the current database. These objects are required exclusively by Change Data Capture. Drop or rename the user or schema and retry the operation.", db.Name)
 	}
 	db.enabled.Store(true)
@@ -53,7 +53,9 @@ func (db *Database) Enable() error {
 func (db *Database) Disable() {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	db.enabled.Store(false)
+	if db.enabled.Swap(false) {
+		db.sec.dropCaptureUser()
+	}
 	db.mapping, db.queue = nil, nil
 	db.capture, db.cleanup, db.stopped, db.jobsMade = nil, nil, false, false
 	for _, t := range db.tables {

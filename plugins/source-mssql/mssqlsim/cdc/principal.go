@@ -157,6 +157,31 @@ func (s *security) ensureRole(name string, created int64) {
 	}
 }
 
+// captureUser makes the user of change data capture, who owns the schema cdc and is in db_owner
+// (Microsoft: sys.sp_cdc_enable_db; Known issues and errors with CDC). It is false when there is somebody of that name.
+func (s *security) captureUser(created int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.named("cdc") != nil {
+		return false
+	}
+	p := s.add(&principal{name: "cdc", schema: "cdc", created: created})
+	s.named("db_owner").members[p] = true
+	s.owners["cdc"] = p
+	return true
+}
+
+// dropCaptureUser takes the user of change data capture away, with the permissions on its schema.
+func (s *security) dropCaptureUser() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.named("cdc"); p != nil {
+		s.remove(p)
+	}
+	delete(s.owners, "cdc")
+	s.drop(func(g *permission) bool { return g.class == classSchema && sqltype.EqualName(g.schema, "cdc") })
+}
+
 // all gives the principals whose permissions a user has: itself, public and the roles it is in, directly or through
 // other roles. The lock is held.
 func (s *security) all(u *principal, db *Database) map[*principal]bool {
