@@ -153,7 +153,7 @@ func (p *process) running() bool {
 	}
 }
 
-// kill ends the process by pid. The first reason is kept; a process that is
+// kill ends the process and its group. The first reason is kept; a process that is
 // gone already went without one.
 func (p *process) kill(reason string) {
 	p.mu.Lock()

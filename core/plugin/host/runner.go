@@ -12,7 +12,8 @@ import (
 )
 
 // runner runs the command of a plugin for go-plugin. Unlike go-plugin's own it
-// lets the host kill the process by pid and see how it ended.
+// lets the host kill the process, with those that it started, and see how it
+// ended.
 type runner struct {
 	name   string
 	cmd    *exec.Cmd
@@ -32,6 +33,7 @@ type runner struct {
 }
 
 func newRunner(name string, cmd *exec.Cmd, clock func() time.Time) (*runner, error) {
+	lead(cmd)
 	r := &runner{name: name, cmd: cmd, clock: clock, exited: make(chan struct{})}
 	var err error
 	if r.stdout, err = cmd.StdoutPipe(); err != nil {
@@ -60,6 +62,10 @@ func (r *runner) Wait(context.Context) error {
 	r.once.Do(func() {
 		r.err = r.cmd.Wait()
 		r.ended = r.clock()
+		if r.cmd.Process != nil {
+			// What it left behind in its group; nothing is lost when that cannot be killed.
+			_ = killGroup(r.cmd.Process)
+		}
 		close(r.exited)
 	})
 	return r.err
@@ -73,7 +79,11 @@ func (r *runner) lived() time.Duration {
 	return r.ended.Sub(r.started)
 }
 
-// Kill kills by pid; a process that has ended is no error.
+// drained is how long after a kill the pipes of the process are still read. A
+// process that left the group may hold them, and would never end them.
+const drained = time.Second
+
+// Kill kills the process and its group; one that has ended is no error.
 func (r *runner) Kill(context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -81,10 +91,18 @@ func (r *runner) Kill(context.Context) error {
 	if r.cmd.Process == nil {
 		return nil
 	}
-	if err := r.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return err
+	select {
+	case <-r.exited: // and its group with it; the number may be another's by now
+		return nil
+	default:
 	}
-	return nil
+	for _, pipe := range []io.ReadCloser{r.stdout, r.stderr} {
+		if f, ok := pipe.(*os.File); ok {
+			// The only error is of a system, or an end, that knows no deadlines.
+			_ = f.SetReadDeadline(time.Now().Add(drained))
+		}
+	}
+	return killGroup(r.cmd.Process)
 }
 
 // ID is the pid.

@@ -1,0 +1,20 @@
+//go:build !unix
+
+package host
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+)
+
+// lead does nothing where there are no process groups.
+func lead(*exec.Cmd) {}
+
+// killGroup kills the process alone; one that is gone is no error.
+func killGroup(leader *os.Process) error {
+	if err := leader.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return nil
+}
