@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Clients that others wrote, against the simulator. Arguments: the judges to run (all without), see README.md.
-# What is missing on this machine is skipped loudly, and fails where CI is set. The exit code is 1 when a judge failed.
+# CHANGES is the size of Debezium's workload, 10000 without. What is missing on this machine is skipped loudly, and fails
+# where CI is set. The exit code is 1 when a judge failed.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../../.." && pwd)
 build=$root/bin/judges
 venv=$root/.venv-judges
 go=${GO:-go}
-all=(jdbc jtds odbc reference python-tds tedious tsql)
+all=(jdbc jtds odbc reference python-tds tedious tsql debezium go-mssqldb)
 [ $# -gt 0 ] || set -- "${all[@]}"
 for judge in "$@"; do
   case " ${all[*]} " in *" $judge "*) ;; *) echo "judges: $judge is none of ${all[*]}" >&2; exit 2 ;; esac
@@ -67,15 +68,45 @@ suite() {
     timeout 300 "$@" --host=127.0.0.1 --port="${address##*:}" --database=shop --user=sa '--password=Secret1!' \
       --tls=$tls --values="$here/values.tsv" --table=dbo.orders "${tail[@]}" >> "$out" 2> "$build/out/$judge.$tls.log" || code=$?
   done
-  finish "$judge" $code $((SECONDS - began)) "$(grep -c '"ok": \?true' "$out" || true) passed, $(grep -c '"ok": \?false' "$out" || true) failed"
-  [ $code -eq 0 ] || { grep '"ok": \?false' "$out" || tail -n 5 "$build/out/$judge".*.log; } >&2
+  finish "$judge" $code $((SECONDS - began))
 }
 
-# finish JUDGE CODE SECONDS TEXT
+# each_mode JUDGE COMMAND...: a program that says with -encrypt how to connect, once for each mode of the client. The
+# server's URL for it is sqlserver://... without an encryption.
+each_mode() {
+  local judge=$1 code=0 began=$SECONDS mode
+  shift
+  : > "$build/out/$judge.jsonl"
+  for mode in true false strict; do
+    start login
+    "$@" "$mode" >> "$build/out/$judge.jsonl" 2> "$build/out/$judge.$mode.log" || code=$?
+  done
+  finish "$judge" $code $((SECONDS - began))
+}
+
+# The changes of a live workload as Debezium and as pipectl see them; most of them once, a few in the other modes.
+debezium() {
+  local changes=${CHANGES:-10000}
+  [ "$1" = true ] || changes=200
+  "$build/debezium" -server "sqlserver://sa:Secret1!@$address?encrypt=disable" -classes "$classes" -pipectl "$root/bin/pipectl" \
+    -encrypt "$1" -ca "$build/server.pem" -changes "$changes"
+}
+
+# The tests that come with Microsoft's Go driver.
+go_mssqldb() {
+  local encrypt="encrypt=$1&TrustServerCertificate=true"
+  [ "$1" != strict ] || encrypt="encrypt=strict&certificate=$build/server.pem"
+  mkdir -p "$build/out/go-mssqldb.$1"
+  "$build/driver" -server "sqlserver://sa:Secret1!@$address?database=shop&$encrypt" -list "$here/driver/not-passing.txt" -logs "$build/out/go-mssqldb.$1"
+}
+
+# finish JUDGE CODE SECONDS: what came of it, and the tests that failed.
 finish() {
-  result[$1]="$4 ($3 s)"
+  local out=$build/out/$1.jsonl
+  result[$1]="$(grep -c '"ok": \?true' "$out" || true) passed, $(grep -c '"ok": \?false' "$out" || true) failed ($3 s)"
   if [ "$2" -ne 0 ]; then
     failures=$((failures + 1)) result[$1]="FAILED: ${result[$1]}, exit code $2"
+    { grep '"ok": \?false' "$out" || tail -n 5 "$build/out/$1".*.log; } >&2
   fi
   printf 'judges: %s: %s\n' "$1" "${result[$1]}"
 }
@@ -83,7 +114,7 @@ finish() {
 # need JUDGE: what it runs with is there; says so when not.
 need() {
   case $1 in
-    jdbc | jtds)
+    jdbc | jtds | debezium)
       local version
       version=$(javac -version 2>&1 | sed -n 's/^javac \([0-9]*\).*/\1/p')
       [ "${version:-0}" -ge 17 ] || { missing "$1" "a JDK 17 or newer"; return 1; }
@@ -135,7 +166,8 @@ tedious_() {
 }
 
 cd "$root"
-"$go" build -o bin/ ./plugins/source-mssql/cmd/mssqlsim
+"$go" build -o bin/ ./plugins/source-mssql/cmd/mssqlsim ./cmd/pipectl
+"$go" build -o bin/judges/ ./plugins/source-mssql/mssqlsim/judges/...
 export PYTHONDONTWRITEBYTECODE=1
 classes="$build/java/judges.jar:$build/java/jars/*"
 
@@ -149,6 +181,8 @@ for judge in "$@"; do
     python-tds) python_; suite python-tds "$venv/bin/python" "$here/python/python_tds.py" ;;
     tedious) tedious_; suite tedious node "$build/tedious/judge.js" ;;
     tsql) suite tsql bash "$here/tsql.sh" ;;
+    debezium) java_; each_mode debezium debezium ;;
+    go-mssqldb) each_mode go-mssqldb go_mssqldb ;;
   esac
 done
 

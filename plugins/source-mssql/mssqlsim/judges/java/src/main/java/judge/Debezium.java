@@ -25,7 +25,7 @@ public final class Debezium {
     private Debezium() {
     }
 
-    /** Arguments: the server, --tables=SCHEMA.TABLE,..., --encrypt=false|true, --state=DIR for its offset and schemas. */
+    /** Arguments: the server, --tables=SCHEMA.TABLE,..., --encrypt=false|true|strict, --ca=FILE for strict, --state=DIR for its offset and schemas. */
     public static void main(String[] args) throws Exception {
         Map<String, String> o = Suite.options(args, List.of("host", "port", "database", "user", "password", "tables", "encrypt", "state"));
         DebeziumEngine<ChangeEvent<String, String>> engine = DebeziumEngine.create(Json.class)
@@ -77,7 +77,11 @@ public final class Debezium {
         p.setProperty("database.user", o.get("user"));
         p.setProperty("database.password", o.get("password"));
         p.setProperty("driver.encrypt", o.get("encrypt"));
-        p.setProperty("driver.trustServerCertificate", "true");
+        if (o.get("encrypt").equals("strict")) {
+            p.setProperty("driver.serverCertificate", o.get("ca"));
+        } else {
+            p.setProperty("driver.trustServerCertificate", "true");
+        }
         p.setProperty("table.include.list", o.get("tables"));
         p.setProperty("snapshot.mode", "initial");
         p.setProperty("poll.interval.ms", "100");

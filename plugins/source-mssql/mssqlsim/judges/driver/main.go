@@ -1,0 +1,138 @@
+// Command driver runs the tests of Microsoft's Go driver, which come with its module, against a server: those of the
+// version in go.mod, from a copy that can be written, since a test may leave files.
+//
+// Tests that are known not to pass are in a list, each with its reason. A test that fails and is not listed is a failure;
+// a listed one that passes is told, so that the list does not keep more than it must.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// result is a line of the output.
+type result struct {
+	Judge  string `json:"judge"`
+	Test   string `json:"test"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+}
+
+// run is the program: 0 when all that is not listed passed, 1 when not, 2 for wrong arguments. It prints one JSON object a
+// line for each test and for each listed one, then a summary.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	fs := flag.NewFlagSet("driver", flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	server := fs.String("server", "", "`URL` of the server: sqlserver://user:password@host:port?database=...")
+	list := fs.String("list", "", "`file` with the tests that do not pass")
+	logs := fs.String("logs", "", "`folder` for what failed tests print")
+	if err := fs.Parse(args); err != nil {
+		return 2
+	}
+	if *server == "" || *list == "" || *logs == "" {
+		fmt.Fprintln(stderr, "driver: -server, -list and -logs are needed")
+		return 2
+	}
+	text, err := os.ReadFile(*list)
+	if err != nil {
+		fmt.Fprintf(stderr, "driver: reading the list: %v\n", err)
+		return 2
+	}
+	known, err := parseList(string(text))
+	if err != nil {
+		fmt.Fprintf(stderr, "driver: %s: %v\n", *list, err)
+		return 2
+	}
+	p := program{server: *server, known: known, logs: *logs, out: json.NewEncoder(stdout)}
+	p.out.SetEscapeHTML(false)
+	if err := p.run(ctx); err != nil {
+		fmt.Fprintf(stderr, "driver: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+// program is one run.
+type program struct {
+	server string
+	known  []entry
+	logs   string
+	out    *json.Encoder
+}
+
+func (p *program) run(ctx context.Context) (err error) {
+	s, err := build(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.remove()) }()
+	if err := s.holds(ctx, p.known); err != nil {
+		return err
+	}
+	outcomes, err := s.test(ctx, p.server, skipped(p.known), "")
+	if err != nil {
+		return err
+	}
+	var passed, failed, left, better int
+	for _, o := range outcomes {
+		switch o.action {
+		case "pass":
+			passed++
+		case "skip":
+			left++
+		default:
+			failed++
+		}
+		if err := p.print(o.test, o.action != "fail", o.detail(), o.output); err != nil {
+			return err
+		}
+	}
+	for _, e := range p.known { // each alone, since some end the process of all
+		outcomes, err := s.test(ctx, p.server, "", e.test)
+		if err == nil && succeeded(outcomes) {
+			better++
+			err = p.print(e.test, true, "PASSES and need not be listed any more: "+e.reason, "")
+		} else {
+			err = p.print(e.test, true, "does not pass: "+e.reason, "")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := p.out.Encode(map[string]any{"judge": judge, "passed": passed, "failed": failed, "skipped_by_itself": left, "listed": len(p.known), "listed_that_pass": better}); err != nil {
+		return err
+	}
+	if failed > 0 || passed == 0 {
+		return fmt.Errorf("%d tests failed and %d passed; what they printed is in %s", failed, passed, p.logs)
+	}
+	return nil
+}
+
+const judge = "go-mssqldb"
+
+// print says what became of a test; the output of one that failed is kept.
+func (p *program) print(test string, ok bool, detail, output string) error {
+	if !ok {
+		if err := writeLog(p.logs, test, output); err != nil {
+			return err
+		}
+	}
+	if err := p.out.Encode(result{Judge: judge, Test: test, OK: ok, Detail: strings.TrimSpace(detail)}); err != nil {
+		return fmt.Errorf("printing a result: %w", err)
+	}
+	return nil
+}
