@@ -174,21 +174,26 @@ func unknownTable(list []instance, cfg tableConfig) error {
 
 // unknownObject is what is said of a table that is not there, or not for the
 // login to see; whether it is captured is another question. The owner of the
-// database sees every table.
+// database sees every table. To any other login the server hides what it has no
+// right on (Microsoft: Metadata visibility configuration), so where no name is
+// like it the missing grant is taken for the cause.
 func unknownObject(object tsql.Table, database, login, near string) error {
-	summary, detail := "The database %s has no table %s that the login can see", "Check the name."
-	if login == "dbo" {
-		summary = "The database %s has no table %s"
-	}
+	kind, summary, detail := diag.KindConfiguration, "The database %s has no table %s that the login can see", "Check the name."
 	if near != "" {
 		detail = fmt.Sprintf("Check the name: did you mean %s?", near)
 	}
-	if login != "dbo" {
-		quoted, _ := object.Quoted()
-		user, _ := tsql.Quote(login)
-		detail += fmt.Sprintf(" If the table exists, GRANT SELECT ON %s TO %s lets the login see it.", quoted, user)
+	quoted, _ := object.Quoted()
+	user, _ := tsql.Quote(login)
+	grant := fmt.Sprintf("GRANT SELECT ON %s TO %s lets the login see it.", quoted, user)
+	switch {
+	case login == "dbo":
+		summary = "The database %s has no table %s"
+	case near != "":
+		detail += " If the table exists, " + grant
+	default:
+		kind, detail = diag.KindPermission, "Either the login has no right on the table, or there is none: "+grant+" Else check the name."
 	}
-	d := diag.Errorf(diag.KindConfiguration, codeUnknownTable, detail, summary, database, object).At(argObject)
+	d := diag.Errorf(kind, codeUnknownTable, detail, summary, database, object).At(argObject)
 	d.Data = map[string]string{"object": object.String()}
 	return d.Err()
 }

@@ -62,7 +62,7 @@ func TestTheLoginOfTheGuide(t *testing.T) {
 		{name: "all"},
 		{"without the login", "CREATE LOGIN", diag.KindPermission, codeLogin, nil},
 		{"without the user", "CREATE USER", diag.KindPermission, codeDatabase, []string{"has a user in it"}},
-		{"without the table", "GRANT SELECT ON dbo.", diag.KindConfiguration, codeUnknownTable, []string{"GRANT SELECT ON"}},
+		{"without the table", "GRANT SELECT ON dbo.", diag.KindPermission, codeUnknownTable, []string{"GRANT SELECT ON"}},
 		{"without the change table", "GRANT SELECT ON cdc.", diag.KindPermission, codeChangeGrant, []string{"GRANT SELECT ON cdc.[dbo_orders_CT] TO"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
