@@ -147,9 +147,11 @@ type PlanBatchRequest struct {
 // BatchPlan is the ranges of a batch: the same request against an unchanged
 // source gives the same ranges and the same events.
 type BatchPlan struct {
-	Ranges   []Range
-	Events   []Event
-	Warnings []string
+	Ranges []Range
+	Events []Event
+	// Warnings are said of the run, each with a code of the plugin's, and their
+	// summaries are kept in the facts of the batch.
+	Warnings diag.List
 	// Schema is the shape of the rows of all ranges.
 	Schema *arrow.Schema
 }

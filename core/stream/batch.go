@@ -55,9 +55,9 @@ func (s *stream) carry(ctx context.Context, n int64, offset state.Offset) (ledge
 		s.Warn(diag.Warningf("stream."+e.Name, eventWords(e), "%s: %s at %s", s.Info.Object, strings.ReplaceAll(e.Name, "_", " "), e.Position.Text))
 	}
 	for _, w := range plan.Warnings {
-		s.Warn(diag.Warningf("stream.source", "", "%s: %s", s.Info.Object, w))
-		if !slices.Contains(out.Warnings, w) {
-			out.Warnings = append(out.Warnings, w)
+		s.Warn(w)
+		if !slices.Contains(out.Warnings, w.Summary) {
+			out.Warnings = append(out.Warnings, w.Summary)
 		}
 	}
 	out.Events = plan.Events

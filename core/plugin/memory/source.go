@@ -225,7 +225,7 @@ func (s *sourceSession) PlanBatch(_ context.Context, req plugin.PlanBatchRequest
 		skipped := min(t.low-1, to)
 		out.Events = append(out.Events, plugin.Event{Name: "data_skipped", Position: plugin.Position{Text: before(t.low)},
 			Detail: fmt.Sprintf(`{"from": %q, "to": %q, "certain": true}`, req.Start.Text, before(t.low))})
-		out.Warnings = append(out.Warnings, fmt.Sprintf("changes of %s from %s up to %s are lost and were skipped", t.name, req.Start.Text, before(t.low)))
+		out.Warnings = append(out.Warnings, diag.Warningf("memory.skipped", "", "changes of %s from %s up to %s are lost and were skipped", t.name, req.Start.Text, before(t.low)))
 		from = skipped + 1
 	}
 	for _, e := range t.events {

@@ -79,7 +79,7 @@ func (s *sourceClient) PlanBatch(ctx context.Context, req plugin.PlanBatchReques
 	}
 	return plugin.BatchPlan{
 		Ranges: each(res.Ranges, func(r []byte) plugin.Range { return r }),
-		Events: each(res.Events, eventFromProto), Warnings: res.Warnings, Schema: schema,
+		Events: each(res.Events, eventFromProto), Warnings: diagnosticsFromProto(res.Diagnostics).Warnings(), Schema: schema,
 	}, nil
 }
 

@@ -80,16 +80,20 @@ func (s *sourceServer) Latest(ctx context.Context, r *pb.LatestRequest) (*pb.Lat
 
 func (s *sourceServer) PlanBatch(ctx context.Context, r *pb.PlanBatchRequest) (*pb.PlanBatchResponse, error) {
 	out := &pb.PlanBatchResponse{}
-	return out, respond(ctx, &out.Diagnostics, func() error {
+	var warnings []*pb.Diagnostic
+	err := respond(ctx, &out.Diagnostics, func() error {
 		return s.on(r.Session, r.Table, func(source plugin.Source, t plugin.SourceTable) error {
 			res, err := source.PlanBatch(ctx, plugin.PlanBatchRequest{
 				Table: t, Start: positionFromProto(r.Start), End: positionFromProto(r.End), SkipLost: r.SkipLost,
 			})
 			out.Ranges = each(res.Ranges, func(r plugin.Range) []byte { return r })
-			out.Events, out.Warnings, out.Schema = each(res.Events, eventToProto), res.Warnings, schemaToProto(res.Schema)
+			out.Events, out.Schema = each(res.Events, eventToProto), schemaToProto(res.Schema)
+			warnings = diagnosticsToProto(res.Warnings.Warnings())
 			return err
 		})
 	})
+	out.Diagnostics = append(out.Diagnostics, warnings...)
+	return out, err
 }
 
 func (s *sourceServer) Read(r *pb.ReadRequest, stream grpc.ServerStreamingServer[pb.Frame]) error {

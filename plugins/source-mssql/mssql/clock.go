@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssql/lsn"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssql/tsql"
 )
@@ -48,7 +50,7 @@ type clocks struct {
 	mu       sync.Mutex
 	known    bool
 	clock    clock
-	warnings []string
+	warnings diag.List
 }
 
 // get detects the clock at the first call.
@@ -154,21 +156,20 @@ func (s *session) batchClock(ctx context.Context, c *conn, st *tableState) (cloc
 
 // warnFixed says once per offset that it is a guess; k.mu is held.
 func (k *clocks) warnFixed(minutes int) {
-	text := fmt.Sprintf("commit times are taken to be %s, the server's offset now; where its clock has daylight saving set source_time_zone to its Windows zone, or times around a change are an hour off", offsetName(minutes))
-	for _, w := range k.warnings {
-		if w == text {
-			return
-		}
+	w := diag.Warningf(codeClockOffset, "Where its clock has daylight saving set source_time_zone to its Windows zone, or times around a change are an hour off.",
+		"Commit times are taken to be %s, the offset of the server's clock now", offsetName(minutes))
+	if slices.ContainsFunc(k.warnings, func(d diag.Diagnostic) bool { return d.Summary == w.Summary }) {
+		return
 	}
-	k.warnings = append(k.warnings, text)
-	k.log.Warn(text)
+	k.warnings = append(k.warnings, w)
+	k.log.Warn(w.Summary)
 }
 
 // said are the warnings so far.
-func (k *clocks) said() []string {
+func (k *clocks) said() diag.List {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return append([]string(nil), k.warnings...)
+	return slices.Clone(k.warnings)
 }
 
 // parseLocal reads ISO 8601 without zone, with or without a fraction, as

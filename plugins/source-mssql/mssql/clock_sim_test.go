@@ -137,8 +137,8 @@ func TestAnOldServersClockIsAGuess(t *testing.T) {
 	if strings.Contains(strings.Join(sent, ","), "server time zone") {
 		t.Errorf("an old server is asked for its zone: %s", sent)
 	}
-	if len(b.Warnings) != 1 || !strings.Contains(b.Warnings[0], "UTC-04:00") || !strings.Contains(b.Warnings[0], "source_time_zone") {
-		t.Errorf("warnings %q", b.Warnings)
+	if len(b.Warnings) != 1 || b.Warnings[0].Code != codeClockOffset || !strings.Contains(b.Warnings[0].Summary, "UTC-04:00") || !strings.Contains(b.Warnings[0].Detail, "source_time_zone") {
+		t.Errorf("warnings %v", b.Warnings)
 	}
 	lines, _ := readRanges(t, s, tab, b)
 	equal(t, commitTimes(lines), []string{"2026-11-01T03:00:00.000000"})
@@ -149,8 +149,8 @@ func TestAnOldServersClockIsAGuess(t *testing.T) {
 	commitsAt(t, db, clock, utc("2026-11-01 12:00:00"))
 	end := latest(t, s, tab, to)
 	b = plan(t, s, tab, to, end)
-	if len(b.Warnings) != 1 || !strings.Contains(b.Warnings[0], "UTC-05:00") {
-		t.Errorf("warnings %q", b.Warnings)
+	if len(b.Warnings) != 1 || !strings.Contains(b.Warnings[0].Summary, "UTC-05:00") {
+		t.Errorf("warnings %v", b.Warnings)
 	}
 	lines, _ = readRanges(t, s, tab, b)
 	equal(t, commitTimes(lines), []string{"2026-11-01T12:00:00.000000"})
@@ -164,7 +164,7 @@ func TestAnOldServersClockIsAGuess(t *testing.T) {
 			t.Errorf("%v", got)
 		}
 		if b := plan(t, s, tab, to, p); len(b.Warnings) != 0 {
-			t.Errorf("warnings %q", b.Warnings)
+			t.Errorf("warnings %v", b.Warnings)
 		}
 	})
 	t.Run("a zone that the server does not know", func(t *testing.T) {

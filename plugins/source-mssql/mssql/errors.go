@@ -46,6 +46,7 @@ const (
 	codeRowSize         = "mssql.row_size"
 	codeUnsupported     = "mssql.unsupported"
 	codeComputed        = "mssql.computed_columns"
+	codeClockOffset     = "mssql.clock_offset"
 	codeRange           = "mssql.range"
 
 	codeSilent            = "mssql.capture_silent"

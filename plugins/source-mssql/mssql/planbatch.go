@@ -144,14 +144,14 @@ func (st *tableState) check(name string) {
 
 // take hands out the warnings that wait for a batch, and those of the clock
 // that this table has not handed out yet.
-func (st *tableState) take(clock []string) []string {
+func (st *tableState) take(clock diag.List) diag.List {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	out := st.pending
 	st.pending = nil
 	for _, w := range clock {
-		if !slices.Contains(st.clockSaid, w) {
-			st.clockSaid = append(st.clockSaid, w)
+		if !slices.Contains(st.clockSaid, w.Summary) {
+			st.clockSaid = append(st.clockSaid, w.Summary)
 			out = append(out, w)
 		}
 	}

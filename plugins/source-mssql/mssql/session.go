@@ -49,7 +49,7 @@ type tableState struct {
 	// clock is that of the batch in hand; nil before the first.
 	clock *clock
 	// pending are warnings for the next batch that has ranges.
-	pending []string
+	pending diag.List
 	// clockSaid are warnings about the clock that this table's facts have.
 	clockSaid []string
 }
@@ -215,17 +215,15 @@ func (s *session) shape(st *tableState, instances []captured, cfg tableConfig) (
 		return shape{}, err
 	}
 	for _, w := range list.Warnings() {
-		st.warn(w.Summary)
+		st.warn(w)
 	}
 	st.shape = &inferred
 	return inferred, nil
 }
 
 // warn keeps a warning for the facts of the next batch; st.mu is held.
-func (st *tableState) warn(text string) {
-	if !slices.Contains(st.pending, text) {
-		st.pending = append(st.pending, text)
-	}
+func (st *tableState) warn(w diag.Diagnostic) {
+	st.pending = append(st.pending, w).Unique()
 }
 
 // maxLSN is the newest commit that capture has processed; zero when it has

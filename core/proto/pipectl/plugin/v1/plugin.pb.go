@@ -3030,12 +3030,12 @@ func (x *PlanBatchRequest) GetSkipLost() bool {
 }
 
 type PlanBatchResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Ranges        [][]byte               `protobuf:"bytes,1,rep,name=ranges,proto3" json:"ranges,omitempty"`
-	Events        []*Event               `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
-	Warnings      []string               `protobuf:"bytes,3,rep,name=warnings,proto3" json:"warnings,omitempty"`
-	Schema        []byte                 `protobuf:"bytes,4,opt,name=schema,proto3" json:"schema,omitempty"`
-	Diagnostics   []*Diagnostic          `protobuf:"bytes,5,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Ranges [][]byte               `protobuf:"bytes,1,rep,name=ranges,proto3" json:"ranges,omitempty"`
+	Events []*Event               `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
+	Schema []byte                 `protobuf:"bytes,4,opt,name=schema,proto3" json:"schema,omitempty"`
+	// Warnings are said of the run and kept in the facts of the batch.
+	Diagnostics   []*Diagnostic `protobuf:"bytes,5,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3080,13 +3080,6 @@ func (x *PlanBatchResponse) GetRanges() [][]byte {
 func (x *PlanBatchResponse) GetEvents() []*Event {
 	if x != nil {
 		return x.Events
-	}
-	return nil
-}
-
-func (x *PlanBatchResponse) GetWarnings() []string {
-	if x != nil {
-		return x.Warnings
 	}
 	return nil
 }
@@ -8827,13 +8820,12 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x05table\x18\x02 \x01(\v2\x1e.pipectl.plugin.v1.SourceTableR\x05table\x121\n" +
 	"\x05start\x18\x03 \x01(\v2\x1b.pipectl.plugin.v1.PositionR\x05start\x12-\n" +
 	"\x03end\x18\x04 \x01(\v2\x1b.pipectl.plugin.v1.PositionR\x03end\x12\x1b\n" +
-	"\tskip_lost\x18\x05 \x01(\bR\bskipLost\"\xd2\x01\n" +
+	"\tskip_lost\x18\x05 \x01(\bR\bskipLost\"\xbc\x01\n" +
 	"\x11PlanBatchResponse\x12\x16\n" +
 	"\x06ranges\x18\x01 \x03(\fR\x06ranges\x120\n" +
-	"\x06events\x18\x02 \x03(\v2\x18.pipectl.plugin.v1.EventR\x06events\x12\x1a\n" +
-	"\bwarnings\x18\x03 \x03(\tR\bwarnings\x12\x16\n" +
+	"\x06events\x18\x02 \x03(\v2\x18.pipectl.plugin.v1.EventR\x06events\x12\x16\n" +
 	"\x06schema\x18\x04 \x01(\fR\x06schema\x12?\n" +
-	"\vdiagnostics\x18\x05 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\"Q\n" +
+	"\vdiagnostics\x18\x05 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnosticsJ\x04\b\x03\x10\x04\"Q\n" +
 	"\x05Chunk\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x05R\x05index\x12\x0e\n" +
 	"\x02lo\x18\x02 \x01(\tR\x02lo\x12\x0e\n" +
