@@ -41,50 +41,92 @@ func TestAFrozenPluginIsKilled(t *testing.T) {
 }
 
 // A first SIGTERM, to the program and all its plugins as a service manager
-// sends it, ends the run after the batch in hand, with nothing left running,
-// and with its own code only when that left something out.
-func TestTerminationFinishesTheBatchInHand(t *testing.T) {
+// sends it, or SIGINT, as a terminal does at Ctrl-C, ends the run after the batch
+// in hand, with nothing left running, and with its own code only when that left
+// something out. The plugins outlive it: without them no batch would be finished.
+func TestASignalFinishesTheBatchInHand(t *testing.T) {
 	t.Parallel()
-	random := rand.New(rand.NewPCG(seed(t), 0))
-	l := newLife(t, 4, 300)
-	l.run(nil, 0, "apply", "-yes", "-tables-only", "-json").mustEnd(0)
-	for _, p := range phases {
-		s := shot{victim: "group", signal: syscall.SIGTERM, step: p.step, on: "request", n: 1 + random.IntN(8)}
-		switch p.name {
-		case "silver":
-			s.on = "file"
-		case "check":
-			l.run(nil, 0, "run", "-json").mustEnd(0)
-		}
-		l.sell(p.sold)
-		a := l.run(&s, 0, p.args...)
-		for !a.fired && s.n > 1 {
-			s.n /= 2
-			l.sell(p.sold)
-			a = l.run(&s, 0, p.args...)
-		}
-		t.Logf("%s: %v (fired: %v), exit %d", p.name, s, a.fired, a.code)
-		switch {
-		case !a.fired:
-			t.Errorf("%s: %v never came", p.name, s)
-		case p.step == "":
-			a.mustEnd(143) // nothing was in hand, so there was nothing to finish
-		default:
-			want, told := 0, a.stdout.String()
-			if strings.Contains(told, `"cut_short":true`) {
-				want = 143
-			} else if strings.Contains(told, `"status":"skipped"`) {
-				t.Errorf("%s: steps were left out and the run does not say so:\n%s", p.name, told)
+	first := seed(t)
+	for name, tt := range map[string]struct {
+		signal syscall.Signal
+		code   int
+	}{"SIGTERM": {syscall.SIGTERM, 143}, "SIGINT": {syscall.SIGINT, 130}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(first, uint64(tt.signal)))
+			l := newLife(t, 4, 300)
+			l.run(nil, 0, "apply", "-yes", "-tables-only", "-json").mustEnd(0)
+			for _, p := range phases {
+				s := shot{victim: "group", signal: tt.signal, step: p.step, on: "request", n: 1 + random.IntN(8)}
+				switch p.name {
+				case "silver":
+					s.on = "file"
+				case "check":
+					l.run(nil, 0, "run", "-json").mustEnd(0)
+				}
+				l.sell(p.sold)
+				a := l.run(&s, 0, p.args...)
+				for !a.fired && s.n > 1 {
+					s.n /= 2
+					l.sell(p.sold)
+					a = l.run(&s, 0, p.args...)
+				}
+				t.Logf("%s: %v (fired: %v), exit %d", p.name, s, a.fired, a.code)
+				a.pluginsLived()
+				switch {
+				case !a.fired:
+					t.Errorf("%s: %v never came", p.name, s)
+				case p.step == "":
+					a.mustEnd(tt.code) // nothing was in hand, so there was nothing to finish
+				default:
+					want, told := 0, a.stdout.String()
+					if strings.Contains(told, `"cut_short":true`) {
+						want = tt.code
+					} else if strings.Contains(told, `"status":"skipped"`) {
+						t.Errorf("%s: steps were left out and the run does not say so:\n%s", p.name, told)
+					}
+					a.mustEnd(want)
+					l.batchesAreDone()
+					l.bronzeIsTheLogSoFar()
+				}
+				l.nothingRuns()
 			}
-			a.mustEnd(want)
-			l.batchesAreDone()
-			l.bronzeIsTheLogSoFar()
-		}
-		l.nothingRuns()
+			l.run(nil, 0, "run", "-json").mustEnd(0)
+			l.silverIsTheSource()
+			l.bronzeIsTheLog()
+		})
 	}
-	l.run(nil, 0, "run", "-json").mustEnd(0)
+}
+
+// A terminal that closes tells every process of it. It is for the program to say
+// what follows: no plugin ends by itself, as when the program runs under nohup.
+func TestPluginsOutliveATerminal(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, 9, 100)
+	l.run(nil, 0, "apply", "-yes", "-json").mustEnd(0)
+	for _, s := range []shot{{step: streamStep, on: "request", n: 4}, {step: silverStep, on: "file", n: 2}, {step: checkStep, on: "request", n: 2}} {
+		s.victim, s.signal = "plugins", syscall.SIGHUP
+		l.sell(20)
+		a := l.run(&s, 0, "run", "-json")
+		if !a.fired {
+			t.Errorf("%v never came", s)
+		}
+		a.mustEnd(0)
+		a.pluginsLived()
+	}
+	l.nothingRuns()
 	l.silverIsTheSource()
 	l.bronzeIsTheLog()
+}
+
+// pluginsLived holds that no plugin ended before the program did.
+func (a *attempt) pluginsLived() {
+	a.life.t.Helper()
+	for _, told := range []string{a.stdout.String(), a.stderr.String()} {
+		if strings.Contains(told, "ended unexpectedly") || strings.Contains(told, "starting a plugin again") {
+			a.life.t.Errorf("pipectl %s, %v: a plugin ended:\n%s", a.args, *a.shot, told)
+		}
+	}
 }
 
 // A gate stays closed when a signal came before all its checks were made.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -167,8 +168,8 @@ func (l *life) transaction() error {
 
 // shot is a signal at a point of a run.
 type shot struct {
-	// victim is the plugin that is hit, "host", or "group": the host and every
-	// plugin, as a service manager does.
+	// victim is the plugin that is hit, "plugins" for each of them, "host", or
+	// "group": the host and every plugin, as a service manager and a terminal do.
 	victim string
 	signal syscall.Signal
 	// step is the one in whose course it is hit, "" while the run is planned.
@@ -276,7 +277,7 @@ func (a *attempt) fire() bool {
 				a.orphans = append(a.orphans, o)
 			}
 		}
-		if a.shot.victim == p.plugin || a.shot.victim == "group" {
+		if slices.Contains([]string{p.plugin, "plugins", "group"}, a.shot.victim) {
 			victims = append(victims, p.pid)
 		}
 	}
