@@ -89,7 +89,7 @@ func (h *handler) conn(s *tds.Session) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.SPID = int16(s.SPID)
+	m.Connected(int16(s.SPID))
 	c := &conn{Session: m, tds: s}
 	h.conns[s.Conn] = c
 	return c, nil

@@ -109,7 +109,7 @@ func (s *Session) systemView(db *Database, schema, name string) (tsql.Relation, 
 				return nil, err
 			}
 		}
-		for _, m := range []map[string]view{sysViews, securityViews} {
+		for _, m := range []map[string]view{sysViews, objectViews, securityViews} {
 			if v := m[name]; v != nil {
 				return v(s, db), nil
 			}
@@ -125,19 +125,16 @@ func (s *Session) systemView(db *Database, schema, name string) (tsql.Relation, 
 var sysViews = map[string]view{
 	"databases":                  sysDatabases,
 	"schemas":                    sysSchemas,
-	"tables":                     sysObjects,
-	"objects":                    sysObjects,
 	"columns":                    sysColumns,
 	"types":                      sysTypes,
 	"indexes":                    sysIndexes,
 	"index_columns":              sysIndexColumns,
 	"partitions":                 sysPartitions,
+	"configurations":             sysConfigurations,
 	"dm_exec_session_wait_stats": sysWaits,
 	"dm_exec_sessions":           sysSessions,
 	"dm_db_partition_stats":      sysPartitionStats,
 }
-
-var infoViews = map[string]view{"tables": infoTables}
 
 func sysDatabases(s *Session, _ *Database) *tsql.Rows {
 	desc := sqltype.Str(sqltype.NVarChar, 60)
@@ -172,18 +169,6 @@ func sysSchemas(_ *Session, db *Database) *tsql.Rows {
 	return r
 }
 
-func sysObjects(s *Session, db *Database) *tsql.Rows {
-	r := &tsql.Rows{Cols: []tsql.Column{col("name", sysname), col("object_id", integer), ncol("principal_id", integer), col("schema_id", integer), col("parent_object_id", integer),
-		col("type", sqltype.Str(sqltype.Char, 2)), ncol("type_desc", sqltype.Str(sqltype.NVarChar, 60)), col("create_date", stamp), col("modify_date", stamp), col("is_ms_shipped", bit),
-		ncol("is_tracked_by_cdc", bit)}}
-	for _, o := range s.objects(db) {
-		id, _ := db.schemaID(o.schema)
-		r.Data = append(r.Data, sqltype.Row{text(o.name), num(int64(o.id)), null, num(int64(id)), num(0), text("U "), text("USER_TABLE"), sqltype.FromTicks(o.created), sqltype.FromTicks(o.created),
-			flag(o.in != nil), flag(o.in == nil && len(o.table.inst) > 0)})
-	}
-	return r
-}
-
 func sysColumns(s *Session, db *Database) *tsql.Rows {
 	r := &tsql.Rows{Cols: []tsql.Column{col("object_id", integer), ncol("name", sysname), col("column_id", integer), col("system_type_id", tiny), col("user_type_id", integer), col("max_length", small),
 		col("precision", tiny), col("scale", tiny), ncol("collation_name", sysname), ncol("is_nullable", bit), col("is_identity", bit), col("is_computed", bit), col("is_hidden", bit),
@@ -201,17 +186,12 @@ func sysColumns(s *Session, db *Database) *tsql.Rows {
 		r.Data = append(r.Data, sqltype.Row{num(int64(id)), text(c.Name), num(int64(place)), num(t), num(t), num(n), num(p), num(sc), collation, flag(c.Nullable), flag(c.Identity), flag(c.Computed), flag(false), num(0), flag(sparse), num(int64(def))})
 	}
 	for _, o := range s.objects(db) {
-		if o.in != nil {
-			for i, c := range o.in.changeColumns() {
-				add(o.id, c, i+1, false, 0)
+		for _, c := range s.shownColumns(db, &o) {
+			def := int32(0)
+			if c.defined != nil {
+				def = c.defined.def
 			}
-			continue
-		}
-		seen, _ := s.visible(db, &o)
-		for _, c := range o.table.columns {
-			if seen(securedColumn{c.Name, c.id}) {
-				add(o.id, c.Column, c.id, c.Sparse, c.def)
-			}
+			add(o.id, c.Column, c.place, c.sparse, def)
 		}
 	}
 	return r
@@ -256,20 +236,12 @@ func sysSessions(s *Session, db *Database) *tsql.Rows {
 	return r
 }
 
-func infoTables(s *Session, db *Database) *tsql.Rows {
-	r := &tsql.Rows{Cols: []tsql.Column{ncol("TABLE_CATALOG", sysname), ncol("TABLE_SCHEMA", sysname), col("TABLE_NAME", sysname), ncol("TABLE_TYPE", sqltype.Str(sqltype.VarChar, 10))}}
-	for _, o := range s.objects(db) {
-		r.Data = append(r.Data, sqltype.Row{text(db.Name), text(o.schema), text(o.name), text("BASE TABLE")})
-	}
-	return r
-}
-
 // cdcViews are the tables of the schema cdc that only db_owner may read.
 var cdcViews = map[string]view{
 	"change_tables": func(s *Session, db *Database) *tsql.Rows {
 		r := &tsql.Rows{Cols: []tsql.Column{col("object_id", integer), ncol("version", integer), ncol("source_object_id", integer), col("capture_instance", sysname), ncol("start_lsn", binLSN), ncol("end_lsn", binLSN),
 			ncol("supports_net_changes", bit), ncol("has_drop_pending", bit), ncol("role_name", sysname), ncol("index_name", sysname), ncol("filegroup_name", sysname), ncol("create_date", stamp), ncol("partition_switch", bit)}}
-		for _, o := range s.objects(db) {
+		for _, o := range s.everyObject(db) {
 			if o.in != nil {
 				r.Data = append(r.Data, sqltype.Row{num(int64(o.id)), num(0), num(int64(o.table.ID)), text(o.in.Name), o.in.start.Value(), null, flag(o.in.net), null, orNull(o.in.Role),
 					orNull(o.in.index), orNull(o.in.filegroup), sqltype.FromTicks(o.in.at), flag(true)})
@@ -279,7 +251,7 @@ var cdcViews = map[string]view{
 	},
 	"captured_columns": func(s *Session, db *Database) *tsql.Rows {
 		r := &tsql.Rows{Cols: []tsql.Column{col("object_id", integer), col("column_name", sysname), ncol("column_id", integer), ncol("column_type", sysname), col("column_ordinal", integer), ncol("is_computed", bit)}}
-		for _, o := range s.objects(db) {
+		for _, o := range s.everyObject(db) {
 			if o.in == nil {
 				continue
 			}
@@ -291,7 +263,7 @@ var cdcViews = map[string]view{
 	},
 	"index_columns": func(s *Session, db *Database) *tsql.Rows {
 		r := &tsql.Rows{Cols: []tsql.Column{col("object_id", integer), col("column_name", sysname), col("index_ordinal", tiny), col("column_id", integer)}}
-		for _, o := range s.objects(db) {
+		for _, o := range s.everyObject(db) {
 			if o.in == nil {
 				continue
 			}
@@ -303,7 +275,7 @@ var cdcViews = map[string]view{
 	},
 	"ddl_history": func(s *Session, db *Database) *tsql.Rows {
 		r := &tsql.Rows{Cols: []tsql.Column{ncol("source_object_id", integer), col("object_id", integer), ncol("required_column_update", bit), ncol("ddl_command", longText), ncol("ddl_lsn", binLSN), ncol("ddl_time", stamp)}}
-		for _, o := range s.objects(db) {
+		for _, o := range s.everyObject(db) {
 			if o.in == nil {
 				continue
 			}

@@ -89,6 +89,7 @@ func (s *Session) enter(name string) (exists, allowed bool) {
 	}
 	s.db = db
 	db.sessions++
+	s.moved(db.Name)
 	return true, true
 }
 
@@ -99,5 +100,6 @@ func (s *Session) leave() {
 	if s.db != nil {
 		s.db.sessions--
 		s.db = nil
+		s.moved("")
 	}
 }

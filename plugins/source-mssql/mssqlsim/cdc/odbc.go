@@ -1,6 +1,8 @@
 package cdc
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
@@ -34,18 +36,42 @@ var (
 	statisticsParams = []tsql.Param{may("@table_name", sysname), may("@table_owner", sysname), may("@table_qualifier", sysname), may("@index_name", sysname), may("@is_unique", sqltype.Str(sqltype.Char, 1)), may("@accuracy", sqltype.Str(sqltype.Char, 1))}
 )
 
-// matches compares a name with a pattern, in which brackets or a backslash take the meaning from % and _.
+// matches compares a name with a pattern of LIKE (Microsoft: sp_tables (Transact-SQL), Wildcard characters): % is any
+// text and _ any character, unless brackets or a backslash take that meaning from them.
 func matches(p sqltype.Value, name string) bool {
-	if p.IsNull() || p.Str() == "%" {
-		return true
-	}
-	s := strings.NewReplacer("\\_", "_", "\\%", "%", "[_]", "_", "[%]", "%").Replace(p.Str())
-	if prefix, ok := strings.CutSuffix(s, "%"); ok && !strings.Contains(prefix, "%") {
-		return strings.HasPrefix(lower(name), lower(prefix))
-	}
-	return sqltype.EqualName(s, name)
+	return p.IsNull() || like([]rune(lower(p.Str())), []rune(lower(name)))
 }
 
+func like(p, s []rune) bool {
+	if len(p) == 0 {
+		return len(s) == 0
+	}
+	switch c := p[0]; {
+	case c == '%':
+		return like(p[1:], s) || len(s) > 0 && like(p, s[1:])
+	case len(s) == 0:
+		return false
+	case c == '_':
+		return like(p[1:], s[1:])
+	case c == '\\' && len(p) > 1:
+		return p[1] == s[0] && like(p[2:], s[1:])
+	case c == '[' && len(p) > 2 && p[2] == ']':
+		return p[1] == s[0] && like(p[3:], s[1:])
+	case c == s[0]:
+		return like(p[1:], s[1:])
+	}
+	return false
+}
+
+// matching is matches, or a comparison when @fUsePattern is off.
+func (a args) matching(param, name string) bool {
+	if v, ok := a["@fUsePattern"]; ok && !v.IsNull() && !v.Bool() {
+		return exactly(a[param], name)
+	}
+	return matches(a[param], name)
+}
+
+// spTables is Microsoft: sp_tables (Transact-SQL), which orders by type, qualifier, owner and name.
 func spTables(s *Session, db *Database, a args) (*tsql.Rows, error) {
 	db.mu.RLock()
 	defer db.mu.RUnlock()
@@ -61,10 +87,13 @@ func spTables(s *Session, db *Database, a args) (*tsql.Rows, error) {
 		return r, nil
 	}
 	for _, o := range s.objects(db) {
-		if matches(a["@table_owner"], o.schema) && matches(a["@table_name"], o.name) {
+		if a.matching("@table_owner", o.schema) && a.matching("@table_name", o.name) {
 			r.Data = append(r.Data, sqltype.Row{text(db.Name), text(o.schema), text(o.name), text("TABLE"), null})
 		}
 	}
+	slices.SortStableFunc(r.Data, func(a, b sqltype.Row) int {
+		return cmp.Or(strings.Compare(lower(a[1].Str()), lower(b[1].Str())), strings.Compare(lower(a[2].Str()), lower(b[2].Str())))
+	})
 	return r, nil
 }
 
@@ -162,15 +191,11 @@ func spColumns(s *Session, db *Database, a args, newTypes bool) (*tsql.Rows, err
 		return num(0)
 	}
 	for _, o := range s.objects(db) {
-		if !matches(a["@table_owner"], o.schema) || !matches(a["@table_name"], o.name) {
+		if !a.matching("@table_owner", o.schema) || !a.matching("@table_name", o.name) {
 			continue
 		}
-		cols := o.table.describe()
-		if o.in != nil {
-			cols = o.in.changeColumns()
-		}
-		for i, c := range cols {
-			if !matches(a["@column_name"], c.Name) {
+		for i, c := range s.shownColumns(db, &o) {
+			if !a.matching("@column_name", c.Name) {
 				continue
 			}
 			typ, prec, length, scale, radix := odbcType(c.Type)
@@ -187,40 +212,8 @@ func spColumns(s *Session, db *Database, a args, newTypes bool) (*tsql.Rows, err
 			if k := c.Type.Class(); k == sqltype.ClassString || k == sqltype.ClassBinary {
 				octets = num(length)
 			}
-			r.Data = append(r.Data, sqltype.Row{text(db.Name), text(o.schema), text(o.name), text(c.Name), num(typ), text(name), num(prec), num(length), scale, radix, one(c.Nullable), null, null,
-				dataType, sub, octets, num(int64(i + 1)), text(nullable), num(0), num(0), one(c.Computed), one(c.Identity), null, null, null, null, null, null, num(38)})
-		}
-	}
-	return r, nil
-}
-
-func spKeys(s *Session, db *Database, a args) (*tsql.Rows, error) {
-	db.mu.RLock()
-	defer db.mu.RUnlock()
-	r := &tsql.Rows{Cols: []tsql.Column{ncol("TABLE_QUALIFIER", sysname), ncol("TABLE_OWNER", sysname), ncol("TABLE_NAME", sysname), ncol("COLUMN_NAME", sysname), col("KEY_SEQ", small), ncol("PK_NAME", sysname)}}
-	for _, o := range s.objects(db) {
-		if o.in != nil || !matches(a["@table_owner"], o.schema) || !matches(a["@table_name"], o.name) {
-			continue
-		}
-		for i, id := range o.table.key {
-			r.Data = append(r.Data, sqltype.Row{text(db.Name), text(o.schema), text(o.name), text(o.table.byID(id).Name), num(int64(i + 1)), text(o.table.KeyName)})
-		}
-	}
-	return r, nil
-}
-
-func spStatistics(s *Session, db *Database, a args) (*tsql.Rows, error) {
-	db.mu.RLock()
-	defer db.mu.RUnlock()
-	r := &tsql.Rows{Cols: []tsql.Column{ncol("TABLE_QUALIFIER", sysname), ncol("TABLE_OWNER", sysname), ncol("TABLE_NAME", sysname), ncol("NON_UNIQUE", small), ncol("INDEX_QUALIFIER", sysname), ncol("INDEX_NAME", sysname),
-		col("TYPE", small), ncol("SEQ_IN_INDEX", small), ncol("COLUMN_NAME", sysname), ncol("COLLATION", sqltype.Str(sqltype.Char, 1)), ncol("CARDINALITY", integer), ncol("PAGES", integer), ncol("FILTER_CONDITION", sqltype.Str(sqltype.VarChar, 128))}}
-	for _, o := range s.objects(db) {
-		if o.in != nil || !matches(a["@table_owner"], o.schema) || !matches(a["@table_name"], o.name) {
-			continue
-		}
-		for i, id := range o.table.key {
-			r.Data = append(r.Data, sqltype.Row{text(db.Name), text(o.schema), text(o.name), num(0), text(o.name), text(o.table.KeyName), num(1), num(int64(i + 1)), text(o.table.byID(id).Name), text("A"),
-				num(int64(o.table.rows.n)), num(int64(o.table.rows.n/50 + 1)), null})
+			r.Data = append(r.Data, sqltype.Row{text(db.Name), text(o.schema), text(o.name), text(c.Name), num(typ), text(name), num(prec), num(length), scale, radix, one(c.Nullable), null, orNull(c.def),
+				dataType, sub, octets, num(int64(i + 1)), text(nullable), one(c.sparse), num(0), one(c.Computed), one(c.Identity), null, null, null, null, null, null, num(38)})
 		}
 	}
 	return r, nil

@@ -52,7 +52,9 @@ type Server struct {
 	dbs      map[string]*Database
 	nextID   int16 // of a database; 2 to 4 are tempdb, model and msdb
 	logins   map[string]*Login
-	sessions map[*Login]int
+	sessions map[*Login]int // of each login
+	// connected are the sessions of connections
+	connected map[*Session]*connected
 }
 
 // NewServer gives a server with the databases master and msdb.

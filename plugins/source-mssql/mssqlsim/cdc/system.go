@@ -87,6 +87,8 @@ func (s *Session) System(name string, a []sqltype.Value) (sqltype.Value, sqltype
 			return num(int64(db.ID)), t, true, nil
 		}
 		return null, t, true, nil
+	case "DATABASEPROPERTYEX":
+		return s.databaseProperty(arg(0), arg(1)), sqltype.Str(sqltype.NVarChar, 128), true, nil
 	case "SERVERPROPERTY":
 		v, err := s.property(arg(0))
 		return v, sqltype.Str(sqltype.NVarChar, 128), true, err

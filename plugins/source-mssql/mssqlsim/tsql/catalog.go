@@ -190,6 +190,8 @@ type Rows struct {
 	Data []sqltype.Row
 	// Messages are sent before the rows.
 	Messages []*sqltype.Error
+	// More are results that follow.
+	More []*Rows
 }
 
 // Columns gives the columns.

@@ -21,6 +21,15 @@ func (x *executor) execute(s *ast.ExecuteStatement) error {
 		if sqltype.EqualName(n.Object, "sp_executesql") {
 			return x.executeSQL(p)
 		}
+		if sqltype.EqualName(n.Object, "sp_describe_first_result_set") {
+			return x.scoped(false, func(b *binder) error {
+				rows, err := x.describe(n, b.arguments(p.Parameters))
+				if err != nil {
+					return err
+				}
+				return sendRows(x.out, rows)
+			})
+		}
 	}
 	return x.scoped(true, func(b *binder) error {
 		rows, err := x.call(b, spec)
@@ -56,6 +65,11 @@ func sendRows(out Output, rows *Rows) error {
 		}
 	}
 	out.EndResult()
+	for _, r := range rows.More {
+		if err := sendRows(out, r); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -63,6 +77,13 @@ func sendRows(out Output, rows *Rows) error {
 func Call(ctx context.Context, sess Session, n Name, args []*Argument, out Output) error {
 	x := &executor{ctx: ctx, sess: sess, out: out, batch: &batch{}}
 	return x.scoped(true, func(b *binder) error {
+		if sqltype.EqualName(n.Object, "sp_describe_first_result_set") {
+			rows, err := x.describe(n, args)
+			if err != nil {
+				return err
+			}
+			return sendRows(out, rows)
+		}
 		p, err := sess.Procedure(n)
 		if err != nil {
 			return err

@@ -137,7 +137,7 @@ func (x *executor) text(sql string) (flow, error) {
 	if strings.TrimSpace(sql) == "" {
 		return goOn, nil
 	}
-	x.batch.source = quoteLogin(nameKeys(rewriteMerge(rewrite(sql))))
+	x.batch.source = x.rewritten(sql)
 	sc, err := parse(x.ctx, x.batch.source)
 	if err != nil {
 		return goOn, err
@@ -148,6 +148,11 @@ func (x *executor) text(sql string) (flow, error) {
 		}
 	}
 	return goOn, nil
+}
+
+// rewritten gives a text as the parser reads it.
+func (x *executor) rewritten(sql string) string {
+	return quoteLogin(nameKeys(rewriteMerge(rewrite(sql))))
 }
 
 // parse reads a batch after rewrite.

@@ -16,6 +16,8 @@ type ShapeSession interface {
 	IdentityInsert(n Name, on bool) error
 	// CheckIdentity is DBCC CHECKIDENT; it answers what DBCC prints.
 	CheckIdentity(table string, reseed bool, value *int64) (string, error)
+	// Describe gives columns as sp_describe_first_result_set does.
+	Describe(cols []Column) *Rows
 	// Scope begins a scope of SCOPE_IDENTITY, which leave ends.
 	Scope() (leave func())
 }

@@ -1,0 +1,200 @@
+package cdc
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
+)
+
+// helpProcedures are the procedures with which a person looks around.
+var helpProcedures = map[string]procedure{
+	"sp_help":      {[]tsql.Param{may("@objname", sqltype.Str(sqltype.NVarChar, 776))}, spHelp},
+	"sp_helpindex": {[]tsql.Param{need("@objname", sqltype.Str(sqltype.NVarChar, 776))}, spHelpIndex},
+	"sp_who":       {[]tsql.Param{may("@loginame", sysname)}, spWho},
+}
+
+var desc128 = sqltype.Str(sqltype.VarChar, 128)
+
+// spHelp is Microsoft: sp_help (Transact-SQL): of a table several results, of the database its objects.
+func spHelp(s *Session, db *Database, a args) (*tsql.Rows, error) {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	if a["@objname"].IsNull() {
+		r := &tsql.Rows{Cols: []tsql.Column{col("Name", sysname), ncol("Owner", sysname), col("Object_type", sqltype.Str(sqltype.NVarChar, 31))}}
+		for _, p := range s.parts(db) {
+			r.Data = append(r.Data, sqltype.Row{text(p.name), text("dbo"), text(strings.ToLower(strings.ReplaceAll(p.desc, "_", " ")))})
+		}
+		return r, nil
+	}
+	o, err := s.helped(db, a.str("@objname"))
+	if err != nil {
+		return nil, err
+	}
+	r := &tsql.Rows{Cols: []tsql.Column{col("Name", sysname), ncol("Owner", sysname), col("Type", sqltype.Str(sqltype.NVarChar, 31)), col("Created_datetime", stamp)},
+		Data: []sqltype.Row{{text(o.name), text("dbo"), text("user table"), sqltype.FromTicks(o.created)}}}
+	cols, columns := s.shownColumns(db, o), &tsql.Rows{Cols: []tsql.Column{ncol("Column_name", sysname), ncol("Type", sysname), ncol("Computed", desc128), ncol("Length", integer), ncol("Prec", sqltype.Str(sqltype.Char, 5)),
+		ncol("Scale", sqltype.Str(sqltype.Char, 5)), ncol("Nullable", desc128), ncol("TrimTrailingBlanks", desc128), ncol("FixedLenNullInSource", desc128), ncol("Collation", sysname)}}
+	ident, seed, step := "No identity column defined.", null, null
+	for _, c := range cols {
+		n, p, sc := size(c.Type)
+		prec, scale, trim, fixed, collation := text("     "), text("     "), text("(n/a)"), text("(n/a)"), null
+		switch c.Type.Class() {
+		case sqltype.ClassInt, sqltype.ClassDecimal, sqltype.ClassFloat, sqltype.ClassTime:
+			prec, scale = text(fmt.Sprintf("%-5d", p)), text(fmt.Sprintf("%-5d", sc))
+		case sqltype.ClassString:
+			collation = text(collationOf(c.Type))
+			trim, fixed = text("no"), text("no")
+		}
+		if c.Identity {
+			ident, seed, step = c.Name, num(o.table.identity.seed), num(o.table.identity.step)
+		}
+		columns.Data = append(columns.Data, sqltype.Row{text(c.Name), text(c.Type.Kind.String()), text(strings.ToLower(yesNo(c.Computed))), num(n), prec, scale, text(strings.ToLower(yesNo(c.Nullable))), trim, fixed, collation})
+	}
+	identity := &tsql.Rows{Cols: []tsql.Column{ncol("Identity", sysname), ncol("Seed", sqltype.Dec(38, 0)), ncol("Increment", sqltype.Dec(38, 0)), ncol("Not For Replication", integer)}, Data: []sqltype.Row{{text(ident), asDecimal(seed), asDecimal(step), null}}}
+	rowGUID := &tsql.Rows{Cols: []tsql.Column{ncol("RowGuidCol", sysname)}, Data: []sqltype.Row{{text("No rowguidcol column defined.")}}}
+	place := &tsql.Rows{Cols: []tsql.Column{ncol("Data_located_on_filegroup", sysname)}, Data: []sqltype.Row{{text("PRIMARY")}}}
+	r.More = []*tsql.Rows{columns, identity, rowGUID, place}
+	if x := helpIndex(o); len(x.Data) > 0 {
+		r.More = append(r.More, x)
+	}
+	if x := helpConstraints(o); len(x.Data) > 0 {
+		r.More = append(r.More, x)
+	}
+	return r, nil
+}
+
+func asDecimal(v sqltype.Value) sqltype.Value {
+	if v.IsNull() {
+		return v
+	}
+	return sqltype.FromScaled(v.Int(), 0)
+}
+
+func collationOf(t sqltype.Type) string {
+	if t.Collation != "" {
+		return t.Collation
+	}
+	return sqltype.DefaultCollation
+}
+
+// helped finds the table that a procedure is about.
+func (s *Session) helped(db *Database, full string) (*object, error) {
+	parts := nameParts(full)
+	schema := s.defaultSchema(db)
+	if len(parts) > 1 {
+		schema = parts[len(parts)-2]
+	}
+	for _, o := range s.objects(db) {
+		if sqltype.EqualName(o.name, parts[len(parts)-1]) && sqltype.EqualName(o.schema, schema) {
+			return &o, nil
+		}
+	}
+	return nil, sqltype.Errorf(15009, "The object '%s' does not exist in database '%s' or is invalid for this operation.", full, db.Name)
+}
+
+// spHelpIndex is Microsoft: sp_helpindex (Transact-SQL).
+func spHelpIndex(s *Session, db *Database, a args) (*tsql.Rows, error) {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	o, err := s.helped(db, a.str("@objname"))
+	if err != nil {
+		return nil, err
+	}
+	r := helpIndex(o)
+	if len(r.Data) == 0 {
+		return &tsql.Rows{Messages: []*sqltype.Error{{Number: 15472, State: 1, Message: fmt.Sprintf("The object '%s' does not have any indexes, or you do not have permissions.", a.str("@objname"))}}}, nil
+	}
+	return r, nil
+}
+
+func helpIndex(o *object) *tsql.Rows {
+	r := &tsql.Rows{Cols: []tsql.Column{ncol("index_name", sysname), ncol("index_description", sqltype.Str(sqltype.VarChar, 210)), ncol("index_keys", sqltype.Str(sqltype.NVarChar, 2078))}}
+	names := map[int]string{}
+	for _, c := range o.securable().cols {
+		names[c.id] = c.name
+	}
+	for _, x := range o.storages() {
+		if x.id == 0 {
+			continue
+		}
+		_, typ := x.typ()
+		words := []string{strings.ToLower(typ)}
+		for _, w := range []struct {
+			on   bool
+			word string
+		}{{x.unique, "unique"}, {x.primary, "primary key"}, {x.unconstr, "unique key"}} {
+			if w.on {
+				words = append(words, w.word)
+			}
+		}
+		var keys []string
+		for i, id := range x.cols {
+			k := names[id]
+			if x.desc[i] {
+				k += "(-)"
+			}
+			keys = append(keys, k)
+		}
+		r.Data = append(r.Data, sqltype.Row{text(x.name), text(strings.Join(words, ", ") + " located on PRIMARY"), text(strings.Join(keys, ", "))})
+	}
+	return r
+}
+
+func helpConstraints(o *object) *tsql.Rows {
+	r := &tsql.Rows{Cols: []tsql.Column{ncol("constraint_type", sqltype.Str(sqltype.NVarChar, 146)), ncol("constraint_name", sysname), ncol("delete_action", sqltype.Str(sqltype.NVarChar, 9)), ncol("update_action", sqltype.Str(sqltype.NVarChar, 9)),
+		ncol("status_enabled", sqltype.Str(sqltype.VarChar, 8)), ncol("status_for_replication", sqltype.Str(sqltype.VarChar, 19)), ncol("constraint_keys", sqltype.Str(sqltype.NVarChar, 2126))}}
+	if o.in != nil {
+		return r
+	}
+	na := text("(n/a)")
+	add := func(typ, name string, enabled sqltype.Value, keys string) {
+		r.Data = append(r.Data, sqltype.Row{text(typ), text(name), na, na, enabled, na, text(keys)})
+	}
+	for _, c := range o.table.checks {
+		add("CHECK", c.Name, text("Enabled"), c.Condition.Text)
+	}
+	for _, c := range o.table.columns {
+		if c.Named != nil {
+			add("DEFAULT on column "+c.Name, c.Named.Name, na, c.Named.Expr.Text)
+		}
+	}
+	for _, x := range o.table.indexes {
+		if x.kind == tsql.PlainIndex {
+			continue
+		}
+		typ := map[bool]string{true: "PRIMARY KEY (", false: "UNIQUE ("}[x.kind == tsql.PrimaryKey] + map[bool]string{true: "clustered)", false: "non-clustered)"}[x.clustered]
+		var keys []string
+		for _, id := range x.cols {
+			keys = append(keys, o.table.byID(id).Name)
+		}
+		add(typ, x.name, na, strings.Join(keys, ", "))
+	}
+	return r
+}
+
+// spWho is Microsoft: sp_who (Transact-SQL): all sessions for those with VIEW SERVER STATE, else one's own.
+func spWho(s *Session, _ *Database, a args) (*tsql.Rows, error) {
+	r := &tsql.Rows{Cols: []tsql.Column{col("spid", small), col("ecid", small), col("status", sqltype.Str(sqltype.NChar, 30)), ncol("loginame", sysname), col("hostname", sqltype.Str(sqltype.NChar, 128)), col("blk", sqltype.Str(sqltype.Char, 5)),
+		ncol("dbname", sysname), col("cmd", sqltype.Str(sqltype.NChar, 26)), col("request_id", integer)}}
+	who := a.str("@loginame")
+	if who != "" && !strings.EqualFold(who, "active") && s.srv.Login(who) == nil {
+		if _, err := fmt.Sscanf(who, "%d", new(int)); err != nil {
+			return nil, sqltype.Errorf(15007, "'%s' is not a valid login or you do not have permission.", who)
+		}
+	}
+	for _, x := range s.sessions() {
+		if who != "" && !strings.EqualFold(who, "active") && !sqltype.EqualName(x.login, who) && fmt.Sprint(x.spid) != who {
+			continue
+		}
+		status, cmd := "sleeping", "AWAITING COMMAND"
+		if x.spid == s.SPID {
+			status, cmd = "runnable", "SELECT"
+		} else if strings.EqualFold(who, "active") {
+			continue
+		}
+		r.Data = append(r.Data, sqltype.Row{num(int64(x.spid)), num(0), text(fmt.Sprintf("%-30s", status)), text(x.login), text(fmt.Sprintf("%-128s", "")), text("0    "), orNull(x.database), text(fmt.Sprintf("%-26s", cmd)), num(0)})
+	}
+	return r, nil
+}

@@ -1,0 +1,182 @@
+package cdc
+
+import (
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
+)
+
+// objectViews are the catalog views of tables and what belongs to them.
+var objectViews = map[string]view{
+	"objects":             sysObjects,
+	"all_objects":         sysObjects,
+	"tables":              sysTables,
+	"key_constraints":     keyConstraints,
+	"check_constraints":   checkConstraints,
+	"default_constraints": defaultConstraints,
+	"identity_columns":    identityColumns,
+	"computed_columns":    computedColumns,
+	"foreign_keys":        noForeignKeys,
+	"views":               noViews,
+}
+
+// part is a row of sys.objects: a table or a constraint of one.
+type part struct {
+	object
+	id     int32
+	name   string
+	typ    string
+	desc   string
+	parent int32
+	index  *index
+	check  *check
+	column *column
+}
+
+// parts lists the tables a session sees with their constraints.
+func (s *Session) parts(db *Database) (out []part) {
+	for _, o := range s.objects(db) {
+		out = append(out, part{object: o, id: o.id, name: o.name, typ: "U ", desc: "USER_TABLE"})
+		if o.in != nil {
+			continue
+		}
+		for _, x := range o.table.indexes {
+			switch x.kind {
+			case tsql.PrimaryKey:
+				out = append(out, part{object: o, id: x.object, name: x.name, typ: "PK", desc: "PRIMARY_KEY_CONSTRAINT", parent: o.id, index: x})
+			case tsql.UniqueConstraint:
+				out = append(out, part{object: o, id: x.object, name: x.name, typ: "UQ", desc: "UNIQUE_CONSTRAINT", parent: o.id, index: x})
+			}
+		}
+		for _, c := range o.table.checks {
+			out = append(out, part{object: o, id: c.object, name: c.Name, typ: "C ", desc: "CHECK_CONSTRAINT", parent: o.id, check: c})
+		}
+		for _, c := range o.table.columns {
+			if c.Named != nil {
+				out = append(out, part{object: o, id: c.def, name: c.Named.Name, typ: "D ", desc: "DEFAULT_CONSTRAINT", parent: o.id, column: c})
+			}
+		}
+	}
+	return out
+}
+
+var objectColumns = []tsql.Column{col("name", sysname), col("object_id", integer), ncol("principal_id", integer), col("schema_id", integer), col("parent_object_id", integer), col("type", sqltype.Str(sqltype.Char, 2)),
+	ncol("type_desc", desc60), col("create_date", stamp), col("modify_date", stamp), col("is_ms_shipped", bit), col("is_published", bit), col("is_schema_published", bit)}
+
+func (p *part) row(db *Database) sqltype.Row {
+	schema, _ := db.schemaID(p.schema)
+	return sqltype.Row{text(p.name), num(int64(p.id)), null, num(int64(schema)), num(int64(p.parent)), text(p.typ), text(p.desc), sqltype.FromTicks(p.created), sqltype.FromTicks(p.created), flag(p.in != nil),
+		flag(false), flag(false)}
+}
+
+// view builds a view of the parts for which more gives further columns.
+func (s *Session) view(db *Database, cols []tsql.Column, more func(p *part) sqltype.Row) *tsql.Rows {
+	r := &tsql.Rows{Cols: append(objectColumns[:len(objectColumns):len(objectColumns)], cols...)}
+	for _, p := range s.parts(db) {
+		if row := more(&p); row != nil {
+			r.Data = append(r.Data, append(p.row(db), row...))
+		}
+	}
+	return r
+}
+
+// sysObjects is Microsoft: sys.objects (Transact-SQL).
+func sysObjects(s *Session, db *Database) *tsql.Rows {
+	return s.view(db, nil, func(*part) sqltype.Row { return sqltype.Row{} })
+}
+
+// sysTables is Microsoft: sys.tables (Transact-SQL).
+func sysTables(s *Session, db *Database) *tsql.Rows {
+	return s.view(db, []tsql.Column{ncol("is_replicated", bit), ncol("is_tracked_by_cdc", bit), ncol("lock_escalation", tiny), ncol("lock_escalation_desc", desc60), ncol("is_filetable", bit), ncol("is_memory_optimized", bit),
+		ncol("durability", tiny), ncol("durability_desc", desc60), ncol("temporal_type", tiny), ncol("temporal_type_desc", desc60), ncol("history_table_id", integer), ncol("is_external", bit), ncol("is_node", bit), ncol("is_edge", bit)},
+		func(p *part) sqltype.Row {
+			if p.parent != 0 {
+				return nil
+			}
+			return sqltype.Row{flag(false), flag(p.in == nil && len(p.table.inst) > 0), num(0), text("TABLE"), flag(false), flag(false), num(0), text("SCHEMA_AND_DATA"), num(0), text("NON_TEMPORAL_TABLE"), null,
+				flag(false), flag(false), flag(false)}
+		})
+}
+
+// keyConstraints is Microsoft: sys.key_constraints (Transact-SQL).
+func keyConstraints(s *Session, db *Database) *tsql.Rows {
+	return s.view(db, []tsql.Column{ncol("unique_index_id", integer), ncol("is_system_named", bit), ncol("is_enforced", bit)}, func(p *part) sqltype.Row {
+		if p.index == nil {
+			return nil
+		}
+		return sqltype.Row{num(int64(p.index.id)), flag(false), flag(true)}
+	})
+}
+
+// checkConstraints is Microsoft: sys.check_constraints (Transact-SQL).
+func checkConstraints(s *Session, db *Database) *tsql.Rows {
+	return s.view(db, []tsql.Column{col("is_disabled", bit), col("is_not_for_replication", bit), col("is_not_trusted", bit), col("parent_column_id", integer), ncol("definition", longText), ncol("is_system_named", bit)},
+		func(p *part) sqltype.Row {
+			if p.check == nil {
+				return nil
+			}
+			place := int64(0)
+			if c := p.table.column(p.check.Column); c != nil {
+				place = int64(c.id)
+			}
+			return sqltype.Row{flag(false), flag(false), flag(p.check.Unchecked), num(place), text(p.check.Condition.Text), flag(false)}
+		})
+}
+
+// defaultConstraints is Microsoft: sys.default_constraints (Transact-SQL).
+func defaultConstraints(s *Session, db *Database) *tsql.Rows {
+	return s.view(db, []tsql.Column{col("parent_column_id", integer), ncol("definition", longText), col("is_system_named", bit)}, func(p *part) sqltype.Row {
+		if p.column == nil {
+			return nil
+		}
+		return sqltype.Row{num(int64(p.column.id)), text(p.column.Named.Expr.Text), flag(false)}
+	})
+}
+
+// columnRows gives rows of columns that a session sees and more says something about.
+func (s *Session) columnRows(db *Database, cols []tsql.Column, more func(t *Table, c *column) sqltype.Row) *tsql.Rows {
+	r := &tsql.Rows{Cols: append([]tsql.Column{col("object_id", integer), ncol("name", sysname), col("column_id", integer)}, cols...)}
+	for _, o := range s.objects(db) {
+		if o.in != nil {
+			continue
+		}
+		seen, _ := s.visible(db, &o)
+		for _, c := range o.table.columns {
+			if row := more(o.table, c); row != nil && seen(securedColumn{c.Name, c.id}) {
+				r.Data = append(r.Data, append(sqltype.Row{num(int64(o.id)), text(c.Name), num(int64(c.id))}, row...))
+			}
+		}
+	}
+	return r
+}
+
+// identityColumns is Microsoft: sys.identity_columns (Transact-SQL); its values are numbers here, not sql_variant.
+func identityColumns(s *Session, db *Database) *tsql.Rows {
+	return s.columnRows(db, []tsql.Column{ncol("seed_value", bigint), ncol("increment_value", bigint), ncol("last_value", bigint), ncol("is_not_for_replication", bit)}, func(t *Table, c *column) sqltype.Row {
+		if !c.Identity {
+			return nil
+		}
+		last := null
+		if t.identity.used {
+			last = num(t.identity.last)
+		}
+		return sqltype.Row{num(t.identity.seed), num(t.identity.step), last, flag(false)}
+	})
+}
+
+// computedColumns is Microsoft: sys.computed_columns (Transact-SQL).
+func computedColumns(s *Session, db *Database) *tsql.Rows {
+	return s.columnRows(db, []tsql.Column{ncol("definition", longText), col("uses_database_collation", bit), col("is_persisted", bit), ncol("is_nullable", bit), col("is_computed", bit)}, func(_ *Table, c *column) sqltype.Row {
+		if !c.Computed || c.Computation == nil {
+			return nil
+		}
+		return sqltype.Row{text(c.Computation.Text), flag(true), flag(c.Persisted), flag(c.Nullable), flag(true)}
+	})
+}
+
+// noForeignKeys is Microsoft: sys.foreign_keys (Transact-SQL): there are none here.
+func noForeignKeys(*Session, *Database) *tsql.Rows {
+	return &tsql.Rows{Cols: append(objectColumns[:len(objectColumns):len(objectColumns)], ncol("referenced_object_id", integer), ncol("key_index_id", integer), ncol("is_disabled", bit))}
+}
+
+// noViews is Microsoft: sys.views (Transact-SQL): there are none here.
+func noViews(*Session, *Database) *tsql.Rows { return &tsql.Rows{Cols: objectColumns} }
