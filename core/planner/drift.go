@@ -250,9 +250,22 @@ func (p *planning) holder(ctx context.Context, lake *Lake, s *model.Stream) (*st
 
 // retyped says of types that differ what the sink said of them: err is its
 // refusal, nil when it takes them. What the sink says of a table that is to be
-// taken over stays as it is: nothing changed there.
+// taken over stays as it is: nothing changed there. A table without rows gets the
+// type from apply: a run would meet the old one.
 func retyped(step *plan.Step, have plugin.TableState, target string, err error) error {
 	var names []string
+	if err == nil && have.Rows == 0 {
+		step.Changes = slices.DeleteFunc(step.Changes, func(c plan.Change) bool {
+			if c.Code == codeColumnRetyped {
+				names = append(names, c.Column)
+			}
+			return c.Code == codeColumnRetyped
+		})
+		if len(names) > 0 && step.Accepted {
+			step.Accepted, step.NotAccepted = false, fmt.Sprintf("%s has no rows, and is to get another type of %s first", target, strings.Join(names, ", "))
+		}
+		return nil
+	}
 	for i := range step.Changes {
 		c := &step.Changes[i]
 		if c.Code != codeColumnRetyped {

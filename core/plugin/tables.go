@@ -52,7 +52,7 @@ const (
 )
 
 // TableSpec is a table as it should be. Converging adds what is missing and
-// changes no type and drops no column.
+// drops no column, and changes no type of a table that has rows.
 type TableSpec struct {
 	Table TableRef
 	// Schema: field metadata "comment" is the column's comment; every column
@@ -78,7 +78,8 @@ const (
 
 // TablePlan is the difference between a table and its spec. A table that could
 // not hold rows of the spec, because a column has another type that it cannot be
-// widened to, has none: planning fails with kind schema_changed.
+// widened to, has none: planning fails with kind schema_changed. Of a table without
+// rows that shows one of the properties that converge, a sink may change the type.
 type TablePlan struct {
 	Action TableAction
 	// Changes are lines for people: `add column note string`.

@@ -128,7 +128,7 @@ func checkSpec(spec plugin.TableSpec) error {
 
 // converge returns a version with what the spec has and the table lacks.
 func converge(v version, spec plugin.TableSpec) (version, []string, error) {
-	fields, changes, err := mergeFields(spec.Table.Name, v.schema, spec.Schema)
+	fields, changes, err := mergeFields(spec.Table.Name, v.schema, spec.Schema, len(v.rows) == 0 && isOurs(v, spec))
 	if err != nil {
 		return v, nil, err
 	}
@@ -164,9 +164,19 @@ func converge(v version, spec plugin.TableSpec) (version, []string, error) {
 	return next, changes, nil
 }
 
+// isOurs reports whether the table shows a property that converges.
+func isOurs(v version, spec plugin.TableSpec) bool {
+	for key := range v.properties {
+		if slices.ContainsFunc(spec.Converge, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) {
+			return true
+		}
+	}
+	return false
+}
+
 // mergeFields returns the fields of have and then those that only want has. A
-// column of another type is an error: converging changes no type.
-func mergeFields(name string, have, want *arrow.Schema) ([]arrow.Field, []string, error) {
+// column of another type takes it when retype is set, else it is an error.
+func mergeFields(name string, have, want *arrow.Schema, retype bool) ([]arrow.Field, []string, error) {
 	fields := slices.Clone(have.Fields())
 	var changes []string
 	for _, f := range want.Fields() {
@@ -177,6 +187,11 @@ func mergeFields(name string, have, want *arrow.Schema) ([]arrow.Field, []string
 			continue
 		}
 		if old := have.Field(index[0]).Type; !arrow.TypeEqual(old, f.Type) {
+			if retype {
+				fields[index[0]].Type = f.Type
+				changes = append(changes, fmt.Sprintf("column %s %s in place of %s", f.Name, f.Type, old))
+				continue
+			}
 			return nil, nil, diag.Errorf(diag.KindSchemaChanged, "memory.column_type", "",
 				"Column %q of table %q is %s, not %s", f.Name, name, old, f.Type).Err()
 		}

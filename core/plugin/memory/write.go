@@ -84,7 +84,7 @@ func checkWrite(t *table, req plugin.BeginWriteRequest) error {
 			}
 		}
 	}
-	_, added, err := mergeFields(name, newest.schema, req.Schema)
+	_, added, err := mergeFields(name, newest.schema, req.Schema, false)
 	if err != nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func (l *Lake) carryOut(t *table, req plugin.BeginWriteRequest, parts []part, me
 	if err := checkWrite(t, req); err != nil {
 		return plugin.CommitResult{}, err
 	}
-	fields, added, err := mergeFields(req.Table.Name, current.schema, req.Schema)
+	fields, added, err := mergeFields(req.Table.Name, current.schema, req.Schema, false)
 	if err != nil {
 		return plugin.CommitResult{}, err
 	}

@@ -25,9 +25,11 @@ type difference struct {
 
 func (d difference) empty() bool { return len(d.lines) == 0 }
 
-// compare finds what to add. Types are never changed and columns never dropped.
+// compare finds what to add. Columns are never dropped, and types never changed of a
+// table that is another program's or has had rows.
 func compare(snap *deltatable.Snapshot, spec plugin.TableSpec) difference {
 	var d difference
+	d.changes.Retype = retypable(snap, spec)
 	d.changes.Comments, d.changes.Properties = map[string]string{}, map[string]string{}
 	have := map[string]arrow.Field{}
 	for _, f := range snap.Schema().Fields() {
@@ -39,6 +41,9 @@ func compare(snap *deltatable.Snapshot, spec plugin.TableSpec) difference {
 			d.changes.AddColumns = append(d.changes.AddColumns, f)
 			d.lines = append(d.lines, fmt.Sprintf("add column %s %s", f.Name, f.Type))
 			continue
+		}
+		if slices.ContainsFunc(d.changes.Retype, func(c arrow.Field) bool { return c.Name == f.Name }) {
+			d.lines = append(d.lines, fmt.Sprintf("column %s %s in place of %s", old.Name, f.Type, old.Type))
 		}
 		if text, ok := f.Metadata.GetValue("comment"); ok {
 			if current, _ := old.Metadata.GetValue("comment"); current != text {
@@ -73,13 +78,32 @@ func ours(snap *deltatable.Snapshot, spec plugin.TableSpec) bool {
 	return false
 }
 
+// retypable are the columns whose types follow the spec: nothing of ours was written
+// with the types that they have.
+func retypable(snap *deltatable.Snapshot, spec plugin.TableSpec) []arrow.Field {
+	if !ours(snap, spec) {
+		return nil
+	}
+	return snap.Retypable(spec.Schema)
+}
+
 // fits refuses a table when rows of the spec could never be written into it.
 func (s *session) fits(ctx context.Context, snap *deltatable.Snapshot, spec plugin.TableSpec) error {
+	if changing := retypable(snap, spec); len(changing) > 0 {
+		spec.Schema = without(spec.Schema, changing)
+	}
 	doing := "taking over"
 	if ours(snap, spec) {
 		doing = "writing"
 	}
 	return s.failed(ctx, spec.Table, doing, snap.Fits(spec.Schema))
+}
+
+// without is the schema without some of its columns.
+func without(schema *arrow.Schema, columns []arrow.Field) *arrow.Schema {
+	return arrow.NewSchema(slices.DeleteFunc(slices.Clone(schema.Fields()), func(f arrow.Field) bool {
+		return slices.ContainsFunc(columns, func(c arrow.Field) bool { return c.Name == f.Name })
+	}), nil)
 }
 
 // PlanTable compares a table with its spec, and finds out whether rows of the

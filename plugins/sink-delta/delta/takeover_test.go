@@ -5,10 +5,13 @@ import (
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/plugin/rows"
 	"github.com/pipectl/pipectl/plugins/sink-delta/delta"
 )
 
@@ -24,10 +27,14 @@ func TestAPlanSaysWhetherRowsFit(t *testing.T) {
 	own := map[string]string{"pipectl.owner": "shop/1"}
 	for name, c := range map[string]struct {
 		had     map[string]string
+		rows    bool
+		planned bool
 		applies bool
 	}{
-		"another program's": {nil, false},
-		"ours":              {own, true}, // it was planned on, and writes find out
+		"another program's":           {nil, false, false, false},
+		"another program's, and rows": {nil, true, false, false},
+		"ours, and rows":              {own, true, false, true}, // it was planned on, and writes find out
+		"ours":                        {own, false, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -45,16 +52,52 @@ func TestAPlanSaysWhetherRowsFit(t *testing.T) {
 			if _, err := s.ApplyTable(t.Context(), plugin.ApplyTableRequest{Spec: plugin.TableSpec{Table: ref, Schema: text, Properties: c.had}}); err != nil {
 				t.Fatal(err)
 			}
+			if c.rows {
+				appendText(t, s, ref, text)
+			}
 			spec := plugin.TableSpec{Table: ref, Schema: number, Properties: own, Converge: []string{"pipectl."}}
-			_, planned := s.PlanTable(t.Context(), spec)
+			plan, planned := s.PlanTable(t.Context(), spec)
 			_, applied := s.ApplyTable(t.Context(), plugin.ApplyTableRequest{Spec: spec})
-			if !diag.Is(planned, diag.KindSchemaChanged) {
+			if !c.planned && !diag.Is(planned, diag.KindSchemaChanged) {
 				t.Errorf("plan: %v", planned)
+			}
+			if c.planned {
+				if planned != nil || len(plan.Changes) == 0 || plan.Changes[0] != "column order_id int64 in place of utf8" {
+					t.Errorf("plan: %+v, %v", plan, planned)
+				}
+				states, err := s.GetTables(t.Context(), plugin.GetTablesRequest{Tables: []plugin.TableRef{ref}})
+				if err != nil || !arrow.TypeEqual(states[0].Schema.Field(0).Type, arrow.PrimitiveTypes.Int64) || states[0].Schema.NumFields() != 2 {
+					t.Errorf("state: %+v, %v", states, err)
+				}
+				if again, err := s.PlanTable(t.Context(), spec); err != nil || again.Action != plugin.TableNone {
+					t.Errorf("again: %+v, %v", again, err)
+				}
 			}
 			if c.applies && applied != nil || !c.applies && !diag.Is(applied, diag.KindSchemaChanged) {
 				t.Errorf("apply: %v", applied)
 			}
 		})
+	}
+}
+
+// appendText appends one row of one text column.
+func appendText(t *testing.T, s plugin.Tables, ref plugin.TableRef, schema *arrow.Schema) {
+	t.Helper()
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	defer b.Release()
+	b.Field(0).(*array.StringBuilder).Append("a")
+	batch := b.NewRecordBatch()
+	defer batch.Release()
+	begun, err := s.BeginWrite(t.Context(), plugin.BeginWriteRequest{Table: ref, Mode: plugin.WriteAppend, Schema: schema, BaseVersion: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	part, err := s.WritePart(t.Context(), plugin.WritePartRequest{WriteID: begun.WriteID}, rows.FromBatches(schema, batch))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Commit(t.Context(), plugin.CommitRequest{WriteID: begun.WriteID, Tokens: []string{part.Token}}); err != nil {
+		t.Fatal(err)
 	}
 }
 

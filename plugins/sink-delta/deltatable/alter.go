@@ -11,6 +11,10 @@ import (
 
 // Changes are changes of what a table is, not of its rows.
 type Changes struct {
+	// Retype are columns of the table that get another type. No data file can be
+	// read by it, so the table must have none, and one that came since the
+	// snapshot is a conflict.
+	Retype []arrow.Field
 	// AddColumns are added at the end, nullable; those that the table has
 	// already, with the same type, are passed over. A column's comment is under
 	// the metadata key "comment".
@@ -30,12 +34,18 @@ type Changes struct {
 // (deltalog.ErrMetadataChanged), commits that only wrote rows are not.
 func (s *Snapshot) Alter(ctx context.Context, c Changes) (version int64, changed bool, err error) {
 	tx := s.table.log.Begin(s.log)
-	schema := s.log.Schema()
 	fields, err := s.missing(c.AddColumns)
 	if err != nil {
 		return 0, false, err
 	}
 	var done []string
+	if len(c.Retype) > 0 {
+		if err := s.retype(tx, c.Retype); err != nil {
+			return 0, false, err
+		}
+		done = append(done, "CHANGE COLUMN")
+	}
+	schema := tx.Schema()
 	if len(fields) > 0 {
 		if err := tx.AddColumns(fields...); err != nil {
 			return 0, false, fmt.Errorf("adding columns: %w", err)
@@ -83,6 +93,48 @@ func (s *Snapshot) Alter(ctx context.Context, c Changes) (version int64, changed
 		return 0, false, fmt.Errorf("changing the table: %w", err)
 	}
 	return version, true, nil
+}
+
+// Retypable are the columns of the schema that the table has with another type, when
+// it has no data file that a type would have to fit.
+func (s *Snapshot) Retypable(schema *arrow.Schema) []arrow.Field {
+	wanted, err := deltalog.FromArrow(schema)
+	if err != nil || s.log.NumFiles() > 0 {
+		return nil
+	}
+	var out []arrow.Field
+	for j, f := range wanted.Fields {
+		if have, i := s.log.Schema().Field(f.Name); i >= 0 && !deltalog.EqualData(have.Type, f.Type) {
+			out = append(out, schema.Field(j))
+		}
+	}
+	return out
+}
+
+// retype gives columns another type. All of the table counts as read: a file that
+// came since would have the old type.
+func (s *Snapshot) retype(tx *deltalog.Transaction, columns []arrow.Field) error {
+	wanted, err := deltalog.FromArrow(arrow.NewSchema(columns, nil))
+	if err != nil {
+		return err
+	}
+	schema := s.log.Schema().Clone()
+	for _, f := range wanted.Fields {
+		have, i := schema.Field(f.Name)
+		switch {
+		case i < 0:
+			return &SchemaError{Detail: fmt.Sprintf("there is no column %q to change", f.Name)}
+		case s.log.NumFiles() > 0:
+			return &SchemaError{Detail: fmt.Sprintf("column %q is %s in files of the table, so it cannot become %s", have.Name, have.Type, f.Type)}
+		}
+		have.Type = f.Type
+		schema.Fields[i] = have
+	}
+	tx.ReadTable()
+	if err := tx.SetSchema(schema); err != nil {
+		return fmt.Errorf("changing types: %w", err)
+	}
+	return nil
 }
 
 // missing are the columns that the table does not have, in the form of the log.
