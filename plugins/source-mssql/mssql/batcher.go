@@ -190,8 +190,8 @@ func unreadable(row, whole string, err error) error {
 	if !errors.As(err, &unfit) {
 		return err
 	}
-	return diag.Errorf(diag.KindSchemaChanged, codeValue, fmt.Sprintf("Nothing of the %s is used. Choose a type that holds it with columns = { NAME = { as = \"string\" } }, or start again if the column's type changed.", whole),
-		"%s cannot be read: %s", row, err).Err()
+	return diag.Errorf(diag.KindSchemaChanged, codeValue, fmt.Sprintf("Nothing of the %s is used. Choose a type that holds it, as columns = { %q = { as = \"string\" } } does, or start again if the column's type changed.", whole, unfit.column),
+		"%s cannot be read: %s", row, err).At("columns", unfit.column).Err()
 }
 
 // flush sends what was added since the last batch.

@@ -20,7 +20,7 @@ func castAppender(b buffer, from string, to outType) (appendFunc, error) {
 	if text == nil {
 		return nil, fmt.Errorf("values of type %s cannot be read as %s", from, to)
 	}
-	parse := textParser(b, to)
+	parse := textParser(b, from, to)
 	if parse == nil {
 		return nil, fmt.Errorf("values of type %s cannot be read as %s", from, to)
 	}
@@ -100,8 +100,8 @@ func expect(ok bool, v driver.Value, from string) error {
 }
 
 // textParser appends what a text says, nil for types that have no text form.
-func textParser(b buffer, to outType) func(string) error {
-	misfit := func(s string) error { return fmt.Errorf("%s cannot be read as %s", quoteShort(s), to) }
+func textParser(b buffer, from string, to outType) func(string) error {
+	misfit := func(s string) error { return fmt.Errorf("%s cannot be read as %s", quoteShort(from, s), to) }
 	switch b := b.(type) {
 	case *bytesBuffer:
 		if to.kind != kindString {
@@ -206,6 +206,12 @@ func parseTimestamp(s string, zoned bool) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// quoteShort is how long a text is, never what it says: values of rows do not
-// belong into messages.
-func quoteShort(s string) string { return fmt.Sprintf("a text of %d characters", len([]rune(s))) }
+// quoteShort is what sort of value it is, and of a text how long, never what it
+// says: values of rows do not belong into messages.
+func quoteShort(from, s string) string {
+	switch from {
+	case "CHAR", "VARCHAR", "NCHAR", "NVARCHAR", "TEXT", "NTEXT", "XML":
+		return fmt.Sprintf("a text of %d characters", len([]rune(s)))
+	}
+	return "a value of type " + strings.ToLower(from)
+}

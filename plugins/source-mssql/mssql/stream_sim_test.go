@@ -375,4 +375,16 @@ func TestColumnRules(t *testing.T) {
 	if strings.Contains(d.Summary+d.Detail, "order 7") {
 		t.Errorf("a value stands in the message: %v", err)
 	}
+	if !strings.Contains(d.Summary, "a text of 7 characters") || !strings.Contains(d.Detail, `columns = { "note" = { as = "string" } }`) || d.Path.String() != "columns.note" {
+		t.Errorf("at %s: %s: %s", d.Path, d.Summary, d.Detail)
+	}
+
+	number := open(t, db, nil)
+	tab.Columns = []plugin.ColumnRule{{Name: "amount", As: "int"}}
+	b = plan(t, number, tab, from, latest(t, number, tab, from))
+	_, _, _, err = read(number.Read(ctx, plugin.ReadRequest{Table: tab, Range: b.Ranges[0]}))
+	d = wantDiag(t, err, diag.KindSchemaChanged, codeValue, "column amount: a value of type decimal cannot be read as int")
+	if d.Path.String() != "columns.amount" {
+		t.Errorf("it points at %s", d.Path)
+	}
 }
