@@ -106,7 +106,7 @@ func (*discard) Row(sqltype.Row) error              { return nil }
 func (*discard) EndResult()                         {}
 func (*discard) Affected(int64, tsql.StatementKind) {}
 func (*discard) Info(*sqltype.Error)                {}
-func (*discard) NoCount(bool)                       {}
+func (*discard) NoCount(bool) bool                  { return false }
 func (*discard) Database(string)                    {}
 func (*discard) Implicit(bool)                      {}
 func (d *discard) Raise(e *sqltype.Error) {

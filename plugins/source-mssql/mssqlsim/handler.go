@@ -3,6 +3,7 @@ package mssqlsim
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
@@ -117,7 +118,7 @@ func (h *handler) Exec(ctx context.Context, s *tds.Session, req tds.Request, w *
 			}
 		}
 		wait := c.LockTimeout()
-		err = tsql.Exec(ctx, c, tsql.Request{SQL: req.SQL, Args: args}, s.Implicit, out)
+		err = tsql.Exec(ctx, c, tsql.Request{SQL: req.SQL, Args: given(args)}, s.Implicit, out)
 		if len(req.Params) > 0 { // SET inside sp_executesql ends with it
 			c.SetLockTimeout(wait)
 			if s.TranIso != 0 {
@@ -155,7 +156,16 @@ func (c *conn) returnValues(req tds.Request, args []*tsql.Argument) {
 // procedure runs a procedure called by name. A driver may send a batch of one word so, which then is a statement.
 func (c *conn) procedure(ctx context.Context, req tds.Request, args []*tsql.Argument, out *output) error {
 	n := procedureName(req.Proc)
-	return tsql.Call(ctx, c, n, args, out)
+	if status, ok, err := tsql.CallRoutine(ctx, c, n, args, out); ok {
+		out.w.ReturnStatus(status)
+		return err
+	}
+	return tsql.Call(ctx, c, n, given(args), out)
+}
+
+// given leaves out arguments that ask for a default.
+func given(args []*tsql.Argument) []*tsql.Argument {
+	return slices.DeleteFunc(slices.Clone(args), func(a *tsql.Argument) bool { return a.Default })
 }
 
 // procedureName cuts "[db]..[sp_tables]" into its parts.
@@ -181,6 +191,7 @@ func arguments(params []tds.Param) ([]*tsql.Argument, error) {
 	var args []*tsql.Argument
 	for _, p := range params {
 		if p.Default {
+			args = append(args, &tsql.Argument{Name: p.Name, Output: p.Output, Default: true})
 			continue
 		}
 		t, err := modelType(p.Type)
@@ -191,7 +202,7 @@ func arguments(params []tds.Param) ([]*tsql.Argument, error) {
 		if err != nil {
 			return nil, err
 		}
-		args = append(args, &tsql.Argument{Name: p.Name, Type: t, Value: v})
+		args = append(args, &tsql.Argument{Name: p.Name, Type: t, Value: v, Output: p.Output})
 	}
 	return args, nil
 }
@@ -306,8 +317,12 @@ func (o *output) Affected(n int64, kind tsql.StatementKind) {
 
 func (o *output) Info(e *sqltype.Error)  { o.w.Info(toWire(e)) }
 func (o *output) Raise(e *sqltype.Error) { o.w.Raise(toWire(e)) }
-func (o *output) NoCount(on bool)        { o.w.NoCount, o.c.noCount = on, on }
-func (o *output) Implicit(on bool)       { o.c.tds.Implicit = on }
+func (o *output) NoCount(on bool) (before bool) {
+	before = o.c.noCount
+	o.w.NoCount, o.c.noCount = on, on
+	return before
+}
+func (o *output) Implicit(on bool) { o.c.tds.Implicit = on }
 func (o *output) Database(name string) {
 	o.w.Database(name, o.c.tds.Login.Database)
 }

@@ -22,6 +22,7 @@ type Database struct {
 	created    int64
 	schemas    []string
 	tables     []*Table
+	routines   map[string]*tsql.Routine // by schema and name in lower case
 	nextObject int32
 	rowVersion uint64
 	freed      chan struct{} // closed whenever locks are given back
@@ -54,7 +55,7 @@ type Database struct {
 }
 
 func newDatabase(s *Server, name string, id int16) *Database {
-	db := &Database{srv: s, Name: name, ID: id, created: sqltype.DateTimeTicks(s.local(s.clock.Now())), schemas: []string{"dbo"},
+	db := &Database{srv: s, Name: name, ID: id, created: sqltype.DateTimeTicks(s.local(s.clock.Now())), schemas: []string{"dbo"}, routines: map[string]*tsql.Routine{},
 		nextObject: 901578250, freed: make(chan struct{}), last: LSN{0, 0, 0, 0x2A, 0, 0, 0x01, 0, 0, 0}}
 	db.sec = newSecurity(db.created)
 	db.snapshotAllowed.Store(true)

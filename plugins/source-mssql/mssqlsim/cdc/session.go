@@ -27,6 +27,7 @@ type Session struct {
 	writing   bool
 	stmt      map[*Table]*tree // versions the running statement sees
 	ids       scopes
+	routines  map[string]*tsql.Routine // #temporary procedures
 	// NetworkWait is the time, in ms, the session has waited for its client
 	NetworkWait func() int64
 }
@@ -217,7 +218,7 @@ func (s *Session) SetLockTimeout(ms int64) {
 }
 
 // Reset brings the settings back, as a pooled connection's reset does; the isolation level stays.
-func (s *Session) Reset() { s.wait, s.ids, s.as = -1, scopes{}, nil }
+func (s *Session) Reset() { s.wait, s.ids, s.as, s.routines = -1, scopes{}, nil, nil }
 
 // TranCount is @@TRANCOUNT.
 func (s *Session) TranCount() int { return s.nesting }

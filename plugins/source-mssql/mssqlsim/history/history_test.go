@@ -62,7 +62,7 @@ func (r *rows) EndResult()                         {}
 func (r *rows) Affected(int64, tsql.StatementKind) {}
 func (r *rows) Info(*sqltype.Error)                {}
 func (r *rows) Raise(*sqltype.Error)               {}
-func (r *rows) NoCount(bool)                       {}
+func (r *rows) NoCount(bool) bool                  { return false }
 func (r *rows) Database(string)                    {}
 func (r *rows) Implicit(bool)                      {}
 func (r *rows) Row(row sqltype.Row) error {

@@ -181,6 +181,7 @@ type Session interface {
 	DropTable(n Name, ifExists bool) error
 	Truncate(n Name) error
 	ShapeSession
+	RoutineSession
 	SecuritySession
 }
 

@@ -31,6 +31,11 @@ func (x *executor) execute(s *ast.ExecuteStatement) error {
 			})
 		}
 	}
+	if p, ok := spec.ExecutableEntity.(*ast.ExecutableProcedureReference); ok && p.ProcedureReference.ProcedureReference != nil {
+		if ok, err := x.executeRoutine(spec, p, objectName(p.ProcedureReference.ProcedureReference.Name)); ok || err != nil {
+			return err
+		}
+	}
 	return x.scoped(true, func(b *binder) error {
 		rows, err := x.call(b, spec)
 		if err != nil {
@@ -154,6 +159,9 @@ func (x *executor) call(b *binder, spec *ast.ExecuteSpecification) (*Rows, error
 		return nil, err
 	}
 	if p == nil {
+		if r, err := b.sess.Routine(n); r != nil || err != nil {
+			return nil, notInserted(n, err)
+		}
 		return nil, sqltype.Errorf(2812, "Could not find stored procedure '%s'.", n)
 	}
 	vals, err := bindArguments(p, n, b.arguments(e.Parameters))

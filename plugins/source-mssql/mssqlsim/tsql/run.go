@@ -19,9 +19,11 @@ type Request struct {
 
 // Argument is a parameter of a request. Output ones hold their final value when Exec returns.
 type Argument struct {
-	Name  string
-	Type  sqltype.Type
-	Value sqltype.Value
+	Name    string
+	Type    sqltype.Type
+	Value   sqltype.Value
+	Output  bool
+	Default bool // in place of a value
 }
 
 // StatementKind tells a client what a row count counts.
@@ -47,7 +49,7 @@ type Output interface {
 	Info(e *sqltype.Error)
 	// Raise reports an error that does not end the batch.
 	Raise(e *sqltype.Error)
-	NoCount(on bool)
+	NoCount(on bool) (before bool)
 	Database(name string)
 	Implicit(on bool)
 }
@@ -60,7 +62,9 @@ type batch struct {
 	lastError int32
 	caught    *sqltype.Error
 	implicit  bool
-	source    string // as the parser read it
+	source    string   // as the parser read it
+	routine   *Routine // whose body it is
+	status    int32    // what RETURN gave
 }
 
 type variable struct {
@@ -116,11 +120,12 @@ func Exec(ctx context.Context, sess Session, req Request, implicit bool, out Out
 
 // executor runs the statements of a batch.
 type executor struct {
-	ctx   context.Context
-	sess  Session
-	out   Output
-	batch *batch
-	depth int
+	ctx     context.Context
+	sess    Session
+	out     Output
+	batch   *batch
+	depth   int
+	nesting int // of procedures that users made
 }
 
 // flow is where to go on after a statement.
@@ -143,6 +148,9 @@ func (x *executor) text(sql string) (flow, error) {
 		return goOn, err
 	}
 	for _, b := range sc.Batches {
+		if err := firstOfBatch(b.Statements); err != nil {
+			return goOn, err
+		}
 		if f, err := x.statements(b.Statements); f == leaveBatch || err != nil {
 			return f, err
 		}

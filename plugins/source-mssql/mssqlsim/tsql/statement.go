@@ -57,7 +57,7 @@ func (x *executor) statement(st ast.Statement) (flow, error) {
 	case *ast.ContinueStatement:
 		return nextLoop, nil
 	case *ast.ReturnStatement:
-		return leaveBatch, nil
+		return x.leave(s)
 	case *ast.TryCatchStatement:
 		return x.try(s)
 	case *ast.PrintStatement:
@@ -86,6 +86,9 @@ func (x *executor) statement(st ast.Statement) (flow, error) {
 		return goOn, err
 	}
 	if ok, err := x.define(st); ok {
+		return goOn, err
+	}
+	if ok, err := x.defineRoutine(st); ok {
 		return goOn, err
 	}
 	if ok, err := x.defineDatabase(st); ok {
