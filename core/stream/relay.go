@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -36,6 +39,7 @@ func (s *stream) relay(ctx context.Context, into target, reads []plugin.ReadRequ
 	ends := make([]plugin.End, len(reads))
 	tokens := make([]string, len(reads))
 	group, gctx := errgroup.WithContext(ctx)
+	var crashes crashes
 	for i, read := range reads {
 		select {
 		case s.Slots <- struct{}{}:
@@ -52,7 +56,11 @@ func (s *stream) relay(ctx context.Context, into target, reads []plugin.ReadRequ
 				ends[i], tokens[i], err = s.pair(gctx, into, i, attempt, read)
 				attempt++
 				if err != nil {
-					return fmt.Errorf("range %d of %d: %w", i+1, len(reads), err)
+					err = fmt.Errorf("range %d of %d: %w", i+1, len(reads), err)
+					if attempt < attempts && gctx.Err() == nil {
+						crashes.tell(err, s.Warn)
+					}
+					return err
 				}
 				return nil
 			})
@@ -63,6 +71,28 @@ func (s *stream) relay(ctx context.Context, into target, reads []plugin.ReadRequ
 		tokens = nil
 	}
 	return ends, tokens, err
+}
+
+// crashes are those of processes during one relay. Other errors that go away by
+// themselves are not told before they count; that a process died is.
+type crashes struct {
+	mu   sync.Mutex
+	told []string // pids
+}
+
+// tell warns once of a process whose ranges are read again.
+func (c *crashes) tell(err error, warn func(diag.Diagnostic)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, d := range diag.FromError(err) {
+		if d.Code != plugin.CodeCrashed || slices.Contains(c.told, d.Data["pid"]) {
+			continue
+		}
+		c.told = append(c.told, d.Data["pid"])
+		d.Severity = diag.Warning
+		d.Detail = strings.TrimSpace(d.Detail + "\nIt is started again, and what it was reading is read again.")
+		warn(d)
+	}
 }
 
 // pair is one try of one range. The part is opened before the read, so that a
@@ -152,12 +182,12 @@ func drain(frames plugin.FrameReader) error {
 }
 
 // retry carries out do until it ends with something else than an error that
-// may go away by itself, at most attempts times.
+// may go away by itself, at most attempts times. A write that is lost stays so.
 func (s *stream) retry(ctx context.Context, do func() error) error {
 	pause := firstPause
 	for try := 1; ; try++ {
 		err := do()
-		if err == nil || try == attempts || ctx.Err() != nil || !diag.Is(err, diag.KindTransient) {
+		if err == nil || try == attempts || ctx.Err() != nil || !diag.Is(err, diag.KindTransient) || diag.HasCode(err, plugin.CodeWriteLost) {
 			return err
 		}
 		random := rand.Float64

@@ -2,6 +2,7 @@ package stream_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 func TestARangeIsReadAgainOnErrorsThatMayGoAway(t *testing.T) {
 	t.Parallel()
 	busy := diag.Errorf(diag.KindTransient, "memory.busy", "", "The server is busy").Err()
+	lost := diag.Errorf(diag.KindTransient, plugin.CodeWriteLost, "", "The write is lost").Err()
 	refused := diag.Errorf(diag.KindPermission, "memory.denied", "", "No").Err()
 	for _, tt := range []struct {
 		rule   string
@@ -28,6 +30,8 @@ func TestARangeIsReadAgainOnErrorsThatMayGoAway(t *testing.T) {
 		{"the fourth is the run's", "Source.Read", 4, busy, 3, false},
 		{"a broken stream too", "Source.Read.Recv", 3, busy, 3, true},
 		{"and a part that could not be written", "Tables.WritePart", 2, busy, 2, true},
+		{"no part of a write that is lost is tried again", "Tables.WritePart", 1, lost, 0, false},
+		{"nor is its commit", "Tables.Commit", 1, lost, 0, false},
 		{"a refusal is not tried again", "Source.Read", 1, refused, 0, false},
 		{"a commit is asked for again", "Tables.Commit", 3, busy, 3, true},
 	} {
@@ -56,6 +60,32 @@ func TestARangeIsReadAgainOnErrorsThatMayGoAway(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A process that died is told, once, though its ranges are read again at once.
+func TestAProcessThatDiedUnderAReadIsTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.create(t)
+	w.insert(1, 1, 2, 3)
+	faults := &memory.Faults{}
+	for n, pid := range []string{"7", "7", "8"} {
+		d := diag.Errorf(diag.KindTransient, plugin.CodeCrashed, "", "It died")
+		d.Data = map[string]string{"pid": pid}
+		faults.Fail("Source.Read.Recv", n+1, d.Err())
+	}
+	if _, err := w.run(faults); err != nil {
+		t.Fatal(err)
+	}
+	var pids []string
+	for _, d := range w.warnings {
+		if d.Code == plugin.CodeCrashed && d.Severity == diag.Warning && strings.Contains(d.Detail, "read again") {
+			pids = append(pids, d.Data["pid"])
+		}
+	}
+	if !slices.Equal(pids, []string{"7", "8"}) {
+		t.Errorf("warnings %+v", w.warnings)
 	}
 }
 

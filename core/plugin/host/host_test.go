@@ -425,9 +425,10 @@ func TestTheCrashOfOneEndFailsThePart(t *testing.T) {
 		isolation string
 		attempt   int
 		dead      string
+		code      string
 	}{
-		"of the source": {dyingRead, 0, "from"},
-		"of the sink":   {"", dyingPart, "to"},
+		"of the source": {dyingRead, 0, "from", "plugin.crashed"},
+		"of the sink":   {"", dyingPart, "to", "plugin.write_lost"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -462,7 +463,7 @@ func TestTheCrashOfOneEndFailsThePart(t *testing.T) {
 				return source.Read(t.Context(), plugin.ReadRequest{Table: orders, Range: plan.Ranges[0], Isolation: tc.isolation})
 			}))
 			list := diag.FromError(err)
-			if len(list) != 1 || list[0].Code != "plugin.crashed" || list[0].Data["plugin"] != tc.dead || list[0].Data["exit"] != "exit status 4" {
+			if len(list) != 1 || list[0].Code != tc.code || list[0].Data["plugin"] != tc.dead || list[0].Data["exit"] != "exit status 4" {
 				t.Fatalf("diagnostics %+v, %v", list, err)
 			}
 			// Both answer again: one in a new process, one in its first.

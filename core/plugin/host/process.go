@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/credentials"
 
 	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/core/plugin/wire"
 )
 
@@ -205,7 +206,7 @@ func (p *process) crash() diag.Diagnostic {
 	if reason == "" && how == "signal: killed" {
 		detail += "\nSomething killed it; on Linux that is often the kernel when memory runs out."
 	}
-	d := diag.Errorf(diag.KindTransient, "plugin.crashed", detail, "Plugin %q ended unexpectedly: %s", p.name, how)
+	d := diag.Errorf(diag.KindTransient, plugin.CodeCrashed, detail, "Plugin %q ended unexpectedly: %s", p.name, how)
 	d.Data = map[string]string{"plugin": p.name, "pid": p.runner.ID(), "exit": how}
 	return d
 }
@@ -213,10 +214,14 @@ func (p *process) crash() diag.Diagnostic {
 // lostWrite is the diagnostic of a write whose process is gone. A caller that
 // tried again may not have told of the crash itself, so this tells how it went.
 func (p *process) lostWrite() diag.Diagnostic {
-	d := p.crash()
-	d.Code = "plugin.write_lost"
-	d.Summary = "A write was lost. " + d.Summary
-	return d
+	return lostWith(p.crash())
+}
+
+// lostWith is a crash that took a write along.
+func lostWith(crash diag.Diagnostic) diag.Diagnostic {
+	crash.Code = plugin.CodeWriteLost
+	crash.Summary = "A write was lost. " + crash.Summary
+	return crash
 }
 
 // stop ends the process: it is asked to end, and killed by pid when it has not

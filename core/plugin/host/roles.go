@@ -125,10 +125,15 @@ func inWrite[T any](ctx context.Context, s *tablesSession, writeID string, do fu
 
 func (s *tablesSession) WritePart(ctx context.Context, req plugin.WritePartRequest, in plugin.FrameReader) (plugin.Part, error) {
 	defer in.Close()
-	return inWrite(ctx, s, req.WriteID, func(tables plugin.Tables, id string) (plugin.Part, error) {
+	part, err := inWrite(ctx, s, req.WriteID, func(tables plugin.Tables, id string) (plugin.Part, error) {
 		req.WriteID = id
 		return tables.WritePart(ctx, req, in)
 	})
+	// Of two plugins, the one that sends may have died, too.
+	if list := diag.FromError(err); len(list) == 1 && list[0].Code == plugin.CodeCrashed && list[0].Data["plugin"] == s.plugin.spec.Name {
+		err = lostWith(list[0]).Err()
+	}
+	return part, err
 }
 
 func (s *tablesSession) Commit(ctx context.Context, req plugin.CommitRequest) (plugin.CommitResult, error) {
