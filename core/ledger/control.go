@@ -119,8 +119,8 @@ type Verdict struct {
 
 // Advance moves the verdict of a table forward, never back, and returns the one
 // stored afterwards: microseconds UTC, nil when there is none. Call it only
-// after the batch behind the position is committed. The control table is
-// migrated even when the position proves nothing.
+// after the batch behind the position is committed. A control table that is not
+// there, or of an older release, is refused even when the position proves nothing.
 func (l *Ledger) Advance(ctx context.Context, table string, end plugin.Position, g Granularity) (*int64, error) {
 	stored, err := l.AdvanceAll(ctx, Verdict{Table: table, End: end, Granularity: g})
 	return stored[table], err

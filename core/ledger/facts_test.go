@@ -106,6 +106,18 @@ func TestAnOldTableIsMigratedOnce(t *testing.T) {
 	if v := l.state(t, "ops.facts").Version; v != 1 {
 		t.Fatalf("planning wrote version %d", v)
 	}
+	if err := l.RecordBatches(ctx, batchNumber("a", 1, 2)); !diag.HasCode(err, CodeTableOld) || !diag.Is(err, diag.KindStale) {
+		t.Fatalf("a write that is not apply's migrates: %v", err)
+	}
+	if err := l.Check(ctx); !diag.HasCode(err, CodeTableOld) || l.state(t, "ops.facts").Version != 1 {
+		t.Fatalf("the start of a run: %v", err)
+	}
+	if err := l.Ensure(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Check(ctx); err != nil {
+		t.Fatal(err)
+	}
 	if err := l.RecordBatches(ctx, batchNumber("a", 1, 2)); err != nil {
 		t.Fatal(err)
 	}

@@ -197,7 +197,14 @@ func TestAnOlderControlTableGetsTheVersions(t *testing.T) {
 	if err != nil || row.Position.Version != nil || row.Position.Foreign != nil || row.Position.Merge != nil {
 		t.Fatalf("%+v, %v", row, err)
 	}
-	if err := l.SetPosition(ctx, "silver.x", row.Position, plugin.TargetPosition{Applied: "0x6", Version: new(int64(3)), Merge: new(int64(2))}); err != nil {
+	next := plugin.TargetPosition{Applied: "0x6", Version: new(int64(3)), Merge: new(int64(2))}
+	if err := l.SetPosition(ctx, "silver.x", row.Position, next); !diag.HasCode(err, CodeTableOld) {
+		t.Fatalf("a run migrates: %v", err)
+	}
+	if err := l.Ensure(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.SetPosition(ctx, "silver.x", row.Position, next); err != nil {
 		t.Fatal(err)
 	}
 	if row, err = l.ControlRow(ctx, "silver.x"); err != nil || row.Position.Version == nil || *row.Position.Version != 3 || row.Position.Merge == nil || *row.Position.Merge != 2 {

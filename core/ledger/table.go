@@ -98,8 +98,28 @@ func (l *Ledger) Ensure(ctx context.Context) error {
 	return nil
 }
 
-// Check fails with kind stale when a table of the ledger does not exist.
+// Exists fails with kind stale when a table of the ledger does not exist.
+func (l *Ledger) Exists(ctx context.Context) error {
+	return l.each(ctx, func(plugin.TableSpec, plugin.TableState) error { return nil })
+}
+
+// Check fails with kind stale when a table of the ledger does not exist, or is
+// of an older release: a run changes no table's columns, apply does.
 func (l *Ledger) Check(ctx context.Context) error {
+	return l.each(ctx, func(s plugin.TableSpec, state plugin.TableState) error {
+		due, err := outdated(state, s, nil)
+		if err != nil {
+			return err
+		}
+		if due {
+			return old(s.Table)
+		}
+		return nil
+	})
+}
+
+// each looks at the tables of the ledger, all of which must exist.
+func (l *Ledger) each(ctx context.Context, do func(plugin.TableSpec, plugin.TableState) error) error {
 	for _, s := range l.specs() {
 		state, err := l.look(ctx, s.Table)
 		if err != nil {
@@ -108,9 +128,22 @@ func (l *Ledger) Check(ctx context.Context) error {
 		if !state.Exists {
 			return l.gone(s.Table)
 		}
+		if err := do(s, state); err != nil {
+			return err
+		}
 	}
 	return nil
 }
+
+// old is the error of a write to a table that an older release made.
+func old(table plugin.TableRef) error {
+	return diag.Errorf(diag.KindStale, CodeTableOld, "`pipectl plan` shows what it gets, and `pipectl apply` does it; its rows stay.",
+		"Table %s is of an older pipectl and lacks what this one writes", table.Name).Err()
+}
+
+// CodeTableOld is the code of the diagnostic about a table of the ledger that has
+// to be migrated before this program writes to it.
+const CodeTableOld = "ledger.table_old"
 
 // gone is the error of a write to a table of the ledger that does not exist:
 // made anew without a word it would hide that what it held is lost.
@@ -131,7 +164,7 @@ func (l *Ledger) Loss(table plugin.TableRef) string {
 	return "what was recorded of batches, snapshots and events is gone"
 }
 
-// ensure opens a table for writing, once per ledger. It must exist.
+// ensure opens a table for writing, once per ledger. It must exist and be up to date.
 func (l *Ledger) ensure(ctx context.Context, s plugin.TableSpec) error { return l.open(ctx, s, false) }
 
 func (l *Ledger) open(ctx context.Context, s plugin.TableSpec, create bool) error {
@@ -152,6 +185,9 @@ func (l *Ledger) open(ctx context.Context, s plugin.TableSpec, create bool) erro
 		due, err := outdated(state, s, l.warn)
 		if err != nil || !due {
 			return err
+		}
+		if !create {
+			return old(s.Table)
 		}
 		// Of a table that exists, only that one is changed.
 		if _, err := l.tables.ApplyTable(ctx, plugin.ApplyTableRequest{Spec: s, RequireID: state.ID}); err != nil {

@@ -76,7 +76,7 @@ func ledgerGone(ctx context.Context, lake *Lake) (gone, err error) {
 	if err != nil || len(accepted) == 0 {
 		return nil, err
 	}
-	if err := lake.Ledger.Check(ctx); diag.HasCode(err, ledger.CodeTableGone) {
+	if err := lake.Ledger.Exists(ctx); diag.HasCode(err, ledger.CodeTableGone) {
 		return err, nil
 	} else if err != nil {
 		return nil, err
