@@ -34,9 +34,19 @@ func (p *identified) Source(ctx context.Context, a addr.Address) (plugin.Source,
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.sources[a] == nil {
-		p.sources[a] = &identifiedSource{Source: session, address: a, asking: make(chan struct{}, 1)}
+		p.sources[a] = &identifiedSource{Source: session, address: a}
 	}
 	return p.sources[a], nil
+}
+
+// away reports whether the source of a stream has not answered since a call of
+// it failed.
+func (x *execution) away(stream addr.Address) bool {
+	source := x.Config.Table(x.Config.Stream(stream).Table).Source
+	x.identified.mu.Lock()
+	session := x.identified.sources[source]
+	x.identified.mu.Unlock()
+	return session != nil && session.away()
 }
 
 // identifiedSource asks who the source is before the first call after one that
@@ -52,10 +62,8 @@ type identifiedSource struct {
 	plugin.Source
 	address addr.Address
 
-	// asking lets one call at a time ask; the others wait for its answer.
-	asking chan struct{}
-
 	mu       sync.Mutex // guards the fields below
+	asking   *question  // under way, nil when none is
 	identity string     // "" before it is known
 	// failures counts calls that failed, vouched is how many of them came before
 	// the last answer.
@@ -63,24 +71,62 @@ type identifiedSource struct {
 	other             error
 }
 
-// sure makes sure that the source is the one that it was.
+// question is one that several calls wait for. Its fields are set before it is
+// over.
+type question struct {
+	over chan struct{}
+	err  error
+	// given up tells that its asker was, so that err says nothing of the source.
+	givenUp bool
+}
+
+// sure makes sure that the source is the one that it was. One call asks, and
+// those that come meanwhile take its answer: each of many streams asking a
+// server that is away by itself, one after the other, would keep all of them
+// from saying so.
 func (s *identifiedSource) sure(ctx context.Context) error {
-	select {
-	case s.asking <- struct{}{}:
-		defer func() { <-s.asking }()
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	for {
+		s.mu.Lock()
+		if s.other != nil || s.identity == "" || s.failures == s.vouched {
+			defer s.mu.Unlock()
+			return s.other
+		}
+		q := s.asking
+		if q == nil {
+			q = &question{over: make(chan struct{})}
+			s.asking = q
+			s.mu.Unlock()
+			s.ask(ctx, q)
+			return q.err
+		}
+		s.mu.Unlock()
+		select {
+		case <-q.over:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if q.err != nil && !q.givenUp {
+			return q.err
+		}
+	}
+}
+
+// ask answers a question.
+func (s *identifiedSource) ask(ctx context.Context, q *question) {
+	if _, err := s.inspect(ctx, plugin.InspectRequest{}); err != nil {
+		q.err, q.givenUp = fmt.Errorf("asking %s who it is: %w", s.address, err), ctx.Err() != nil
 	}
 	s.mu.Lock()
-	due, other := s.identity != "" && s.failures != s.vouched, s.other
+	s.asking = nil
 	s.mu.Unlock()
-	if other != nil || !due {
-		return other
-	}
-	if _, err := s.inspect(ctx, plugin.InspectRequest{}); err != nil {
-		return fmt.Errorf("asking %s who it is: %w", s.address, err)
-	}
-	return nil
+	close(q.over)
+}
+
+// away reports whether the source has not answered since a call of it failed.
+func (s *identifiedSource) away() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failures != s.vouched
 }
 
 // inspect asks, and holds the answer against what is known.

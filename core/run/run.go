@@ -41,6 +41,9 @@ type Request struct {
 	Again func(ctx context.Context, steps []addr.Address) (*plan.Plan, error)
 	// Poll is the pause of an idle watch; 0 = the stream's default.
 	Poll time.Duration
+	// Patience is how long a watch waits for an answer of a source before it says
+	// that there is none; 0 = a minute.
+	Patience time.Duration
 	// Jobs bounds the steps that run at once; 0 = 4.
 	Jobs int
 	// Stop, when closed, ends the run after the batches in hand.
@@ -60,11 +63,12 @@ const defaultJobs = 4
 // execution is one run under way.
 type execution struct {
 	Request
-	events  sync.Mutex
-	mu      sync.Mutex // guards the maps, and what is in sources
-	results map[addr.Address]*StepResult
-	slots   map[addr.Address]stream.Slots // by source
-	sources map[addr.Address]map[string]sourceTable
+	identified *identified
+	events     sync.Mutex
+	mu         sync.Mutex // guards the maps, and what is in sources
+	results    map[addr.Address]*StepResult
+	slots      map[addr.Address]stream.Slots // by source
+	sources    map[addr.Address]map[string]sourceTable
 	// timelines are those of the sources that were read so far.
 	timelines map[addr.Address]timeline
 	// catching are held while a check carries out a stream or silver again.
@@ -86,9 +90,13 @@ func Execute(ctx context.Context, req Request) (Result, error) {
 		timelines: map[addr.Address]timeline{}, catching: map[addr.Address]*sync.Mutex{},
 		absent: map[addr.Address]error{}, again: map[addr.Address]*plan.Step{},
 	}
-	x.Plugins = newIdentified(req.Plugins)
+	x.identified = newIdentified(req.Plugins)
+	x.Plugins = x.identified
 	if x.Jobs <= 0 {
 		x.Jobs = defaultJobs
+	}
+	if x.Patience == 0 {
+		x.Patience = patience
 	}
 	if x.Clock == nil {
 		x.Clock = time.Now

@@ -18,6 +18,8 @@ type listener struct {
 	// moved hears that the position moved, works that a batch was carried out or
 	// that there is none to carry out.
 	moved, works func()
+	// waits hears that the source does not answer.
+	waits func(error)
 }
 
 // stream brings a stream up to the newest position, or keeps it there; the
@@ -29,6 +31,11 @@ func (x *execution) stream(ctx context.Context, a addr.Address, r *StepResult, w
 		return err
 	}
 	cfg.Watch, cfg.Poll = watch, x.Poll
+	if l != nil {
+		cfg.Source = patientSource{
+			Source: cfg.Source, address: x.Config.Table(s.Table).Source, patience: x.Patience, until: x.untilStopped, waits: l.waits,
+		}
+	}
 	// Only what was planned, and so accepted, reads a whole table, and that once.
 	cfg.SnapshotKnown = r.Kind != plan.FullSnapshot || hasSnapshot(r.Stream)
 	cfg.Warn = x.warn(r)

@@ -70,13 +70,36 @@ func (x *execution) watch(ctx context.Context, g *graph.Graph[addr.Address]) err
 				}
 				return err
 			}
-			x.keep(ctx, a, ready, func(works func()) error {
-				return x.stream(ctx, a, x.results[a], true, &listener{moved: moved, works: works})
+			x.keep(ctx, a, ready, func(t *trouble) error {
+				trying, over := x.unlessAway(ctx, a, t)
+				defer over()
+				return x.stream(trying, a, x.results[a], true, &listener{moved: moved, works: t.over, waits: func(err error) { t.fails(ctx, err) }})
 			})
 		})
 	}
 	group.Wait()
 	return ctx.Err()
+}
+
+// unlessAway is a context of a stream's try that ends also with the run when the
+// stream does not work because its source is away: then no batch is in hand that
+// could be finished. over must be called.
+func (x *execution) unlessAway(ctx context.Context, a addr.Address, t *trouble) (trying context.Context, over func()) {
+	trying, cancel := context.WithCancel(ctx)
+	until, ended := x.untilStopped(trying)
+	done := make(chan struct{})
+	go func() { // ends with until, and over waits for it
+		defer close(done)
+		<-until.Done()
+		if x.stopped() && t.cause() != nil && x.away(a) {
+			cancel()
+		}
+	}()
+	return trying, func() {
+		ended()
+		<-done
+		cancel()
+	}
 }
 
 // awaitStream waits until the stream of a silver is planned. One that ended
@@ -99,26 +122,30 @@ func (x *execution) awaitStream(ctx context.Context, a addr.Address, planned, ov
 // follow applies a silver whenever its stream moved, and once more when the
 // stream has ended.
 func (x *execution) follow(ctx context.Context, a addr.Address, ready func() error, moved, over <-chan struct{}) {
-	x.keep(ctx, a, ready, func(works func()) error {
+	x.keep(ctx, a, ready, func(t *trouble) error {
 		for {
 			select {
 			case <-moved:
 			case <-over:
-				return x.silver(ctx, a, x.results[a])
+				err := x.silver(ctx, a, x.results[a])
+				if err == nil {
+					t.over()
+				}
+				return err
 			case <-ctx.Done():
 				return ctx.Err()
 			}
 			if err := x.silver(ctx, a, x.results[a]); err != nil {
 				return err
 			}
-			works()
+			t.over()
 		}
 	})
 }
 
 // keep carries out a step of a watch until it ends well, fails for good, or
 // the run ends. It begins when it is ready, and the work says when it works.
-func (x *execution) keep(ctx context.Context, a addr.Address, ready func() error, work func(works func()) error) {
+func (x *execution) keep(ctx context.Context, a addr.Address, ready func() error, work func(*trouble) error) {
 	r := x.results[a]
 	started, begun := x.Clock(), false
 	t := trouble{x: x, step: r, warned: map[string]bool{}, failing: map[string]bool{}}
@@ -136,10 +163,17 @@ func (x *execution) keep(ctx context.Context, a addr.Address, ready func() error
 			begun = true
 			x.tell(Event{Kind: StepStarted, Address: a, Step: r})
 		}
-		return work(t.over)
+		err := work(&t)
+		if err != nil && passes(err) {
+			t.have(err)
+		}
+		return err
 	}
 	for {
 		err := x.retry(ctx, a, t.warn, once)
+		if cause := t.cause(); cause != nil && ctx.Err() == nil && x.stopped() && (err == nil || errors.Is(err, errStopped) || errors.Is(err, context.Canceled)) {
+			err = cause // what kept it from working until the end
+		}
 		if err != nil && passes(err) && ctx.Err() == nil && !x.stopped() {
 			t.fails(ctx, err)
 			if x.wait(ctx, watchPause) == nil {
@@ -174,6 +208,24 @@ type trouble struct {
 	warned, failing map[string]bool
 	// worked tells that a round was carried out.
 	worked bool
+
+	mu sync.Mutex // guards last
+	// last is why it does not work, nil when it does.
+	last error
+}
+
+// have notes why the step does not work.
+func (t *trouble) have(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.last = err
+}
+
+// cause is why the step does not work, nil when it does, or has not begun.
+func (t *trouble) cause() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.last
 }
 
 // warn tells that a try failed.
@@ -186,6 +238,7 @@ func (t *trouble) warn(d diag.Diagnostic) {
 
 // fails tells that the step does not work for now.
 func (t *trouble) fails(ctx context.Context, err error) {
+	t.have(err)
 	a := t.step.Address
 	failed := StepResult{Address: a, Kind: t.step.Kind, Reason: t.step.Reason, Status: Failed}
 	for _, d := range t.x.locate(a, t.x.explain(ctx, err)).Errors() {
@@ -202,6 +255,7 @@ func (t *trouble) fails(ctx context.Context, err error) {
 // over tells that the step works again when it did not, and that it works at all
 // the first time.
 func (t *trouble) over() {
+	t.have(nil)
 	clear(t.warned)
 	kind := StepRecovered
 	if len(t.failing) == 0 {

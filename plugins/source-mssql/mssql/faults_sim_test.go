@@ -145,6 +145,25 @@ func TestWaitsOfRetries(t *testing.T) {
 	}
 }
 
+// A server that accepts and never answers lets each try fail only when the
+// connection's time is over.
+func TestTriesThatTakeLongAreNotMany(t *testing.T) {
+	t.Parallel()
+	for took, want := range map[time.Duration]int{time.Second: 4, 10 * time.Second: 2, 30 * time.Second: 1} {
+		r, clock, calls := newRetrier(slog.New(slog.DiscardHandler)), time.Time{}, 0
+		r.now = func() time.Time { return clock }
+		r.sleep = func(context.Context, time.Duration) error { return nil }
+		err := r.do(ctx, "latest", masker{}, func() error {
+			calls++
+			clock = clock.Add(took)
+			return &connectError{fmt.Errorf("no connection within %s", took)}
+		})
+		if calls != want || !transient(err) {
+			t.Errorf("%d tries of %s each, want %d: %v", calls, took, want, err)
+		}
+	}
+}
+
 // ownServer is a simulator of the test alone, with orders in the database shop.
 func ownServer(t *testing.T, o mssqlsim.Options) (*mssqlsim.Server, *mssqlsim.Database) {
 	t.Helper()

@@ -14,6 +14,11 @@ const (
 	firstWait = 2 * time.Second
 )
 
+// retryUntil is after how long no other try begins: where each fails only when
+// its own time is over, as with a server that accepts and never answers, four of
+// them are minutes in which nobody is told anything.
+const retryUntil = 20 * time.Second
+
 // wait is how long the n-th retry (from 0) waits; fraction is in [0, 1).
 func wait(n int, fraction float64) time.Duration {
 	return time.Duration(float64(firstWait<<n) * (0.5 + fraction/2))
@@ -22,12 +27,13 @@ func wait(n int, fraction float64) time.Duration {
 // retrier repeats calls that fail for reasons that may pass.
 type retrier struct {
 	log    *slog.Logger
+	now    func() time.Time
 	sleep  func(ctx context.Context, d time.Duration) error
 	random func() float64
 }
 
 func newRetrier(log *slog.Logger) retrier {
-	return retrier{log: log, sleep: sleep, random: rand.Float64}
+	return retrier{log: log, now: time.Now, sleep: sleep, random: rand.Float64}
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -44,9 +50,10 @@ func sleep(ctx context.Context, d time.Duration) error {
 // do runs call until it succeeds, fails for good, or has failed too often. The
 // whole call runs again: it reads anew what it plans with.
 func (r retrier) do(ctx context.Context, method string, mask masker, call func() error) error {
+	began := r.now()
 	for n := 0; ; n++ {
 		err := call()
-		if err == nil || n == retries || !transient(err) || ctx.Err() != nil {
+		if err == nil || n == retries || !transient(err) || ctx.Err() != nil || r.now().Sub(began) >= retryUntil {
 			return err
 		}
 		d := wait(n, r.random())

@@ -152,6 +152,7 @@ type written map[string]cty.Value
 func newPlugin(slept *[]time.Duration, log slog.Handler) *Plugin {
 	p := New(slog.New(log))
 	p.retry.random = func() float64 { return 0 }
+	p.retry.now = func() time.Time { return time.Time{} }
 	p.retry.sleep = func(_ context.Context, d time.Duration) error {
 		if slept != nil {
 			*slept = append(*slept, d)
