@@ -128,7 +128,7 @@ func (w *workspace) finalRow(ctx context.Context, lakes map[addr.Address]*planne
 		row.Reason = reason(at.lost)
 		return row, exit.Unhealthy, nil
 	case !at.table.Exists:
-		row.Reason = "the table does not exist yet: run pipectl apply"
+		row.Reason = absent(lake)
 		return row, exit.Unhealthy, nil
 	}
 	if args.Pin {

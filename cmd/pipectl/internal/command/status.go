@@ -77,6 +77,7 @@ func (w *workspace) statusRows(ctx context.Context, lakes map[addr.Address]*plan
 		if lake == nil {
 			continue
 		}
+		problems = append(problems, w.notAccepted(lake)...)
 		control, err := lake.Ledger.ControlRows(ctx, w.targets(lake)...)
 		if err != nil {
 			return nil, problems, err
