@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssql/tsql"
 )
 
@@ -176,8 +177,9 @@ func unknownTable(list []instance, cfg tableConfig) error {
 // login to see; whether it is captured is another question. The owner of the
 // database sees every table. To any other login the server hides what it has no
 // right on (Microsoft: Metadata visibility configuration), so where no name is
-// like it the missing grant is taken for the cause.
-func unknownObject(object tsql.Table, database, login, near string) error {
+// like it the missing grant is taken for the cause. A table that was read before
+// had its name right.
+func unknownObject(object tsql.Table, database, login, near string, read bool) error {
 	kind, summary, detail := diag.KindConfiguration, "The database %s has no table %s that the login can see", "Check the name."
 	if near != "" {
 		detail = fmt.Sprintf("Check the name: did you mean %s?", near)
@@ -193,14 +195,28 @@ func unknownObject(object tsql.Table, database, login, near string) error {
 	default:
 		kind, detail = diag.KindPermission, "Either the login has no right on the table, or there is none: "+grant+" Else check the name."
 	}
+	if read {
+		detail = "It was there: its stream has read it. Since then it was dropped or renamed"
+		if login != "dbo" {
+			detail += ", or the login lost its right on it: " + grant
+		} else {
+			detail += "."
+		}
+		detail += " If it was renamed, write its new name: the stream goes on."
+		if near != "" {
+			detail += fmt.Sprintf(" There is %s.", near)
+		}
+		detail += " If it was dropped, what was read of it stays as it is; a table that is made anew is another one. " + plugin.LoadAnew
+	}
 	d := diag.Errorf(kind, codeUnknownTable, detail, summary, database, object).At(argObject)
 	d.Data = map[string]string{"object": object.String()}
 	return d.Err()
 }
 
 // explain asks the server why a table was not found and returns the error to
-// report: err itself when the server adds nothing.
-func explain(ctx context.Context, c *conn, cfg tableConfig, database string, err error) error {
+// report: err itself when the server adds nothing. read tells that the table was
+// read before.
+func explain(ctx context.Context, c *conn, cfg tableConfig, database string, read bool, err error) error {
 	var d *diag.Err
 	if !asDiag(err, &d) || d.List[0].Code != codeUnknownInstance {
 		return err
@@ -228,7 +244,7 @@ func explain(ctx context.Context, c *conn, cfg tableConfig, database string, err
 	user, _ := tsql.Quote(r.text("login_user"))
 	switch {
 	case !ok || r.null("table_id"):
-		return unknownObject(cfg.object, database, r.text("login_user"), d.List[0].Data["nearest"])
+		return unknownObject(cfg.object, database, r.text("login_user"), d.List[0].Data["nearest"], read)
 	case r.integer("can_select") == 0:
 		return diag.Errorf(diag.KindPermission, codeSourceGrant, fmt.Sprintf("GRANT SELECT ON %s TO %s lets it; change data capture lists only what the login may read.", quoted, user),
 			"The login may not read %s", cfg.object).At(argObject).Err()

@@ -84,7 +84,7 @@ func (s *session) inspectTable(ctx context.Context, c *conn, table plugin.Source
 	st.mu.Unlock()
 	r, err := resolve(list, cfg, known)
 	if err != nil {
-		return info, explain(ctx, c, cfg, s.config.driver.Database, err)
+		return info, explain(ctx, c, cfg, s.config.driver.Database, len(known) > 0 || !req.Since[table.Address].IsZero(), err)
 	}
 	st.remember(r)
 	info.Object, info.Identity = r.table.String(), r.instances[0].tableID
