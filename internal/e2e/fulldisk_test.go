@@ -28,6 +28,10 @@ const fullDiskSink = "sink-on-a-full-disk"
 // room; none, or an empty one, is a disk with room.
 const fullDiskFile = "full"
 
+// deniedFile is the same for paths that the user may not write, which a test as
+// root cannot have of the system: the kernel's answer is EACCES.
+const deniedFile = "denied"
+
 func serveFullDisk() {
 	schemes := store.Schemes{"file": func(_ context.Context, u *url.URL) (store.Store, error) {
 		local, err := store.NewLocal(filepath.FromSlash(u.Path))
@@ -42,20 +46,40 @@ func serveFullDisk() {
 // fullDisk is a local store in which some paths find no room.
 type fullDisk struct{ *store.Local }
 
-// full is the error of a write to a path that finds no room.
-func (d *fullDisk) full(call, path string) error {
-	piece, err := os.ReadFile(filepath.Join(filepath.Dir(d.Root()), fullDiskFile))
+// named reports whether a file beside the lake holds a piece of a path.
+func (d *fullDisk) named(file, path string) (bool, error) {
+	piece, err := os.ReadFile(filepath.Join(filepath.Dir(d.Root()), file))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return false, nil
 	}
-	if err != nil {
+	text := strings.TrimSpace(string(piece))
+	return text != "" && strings.Contains(path, text), err
+}
+
+// full is the error of a write to a path that finds no room, or is denied.
+func (d *fullDisk) full(call, path string) error {
+	name := filepath.Join(d.Root(), filepath.FromSlash(path))
+	if hit, err := d.named(fullDiskFile, path); err != nil {
 		return err
+	} else if hit {
+		return fmt.Errorf("%s %q: %w: %w", call, path, store.ErrNoSpace, &fs.PathError{Op: "write", Path: name, Err: syscall.ENOSPC})
 	}
-	if text := strings.TrimSpace(string(piece)); text == "" || !strings.Contains(path, text) {
-		return nil
+	if hit, err := d.named(deniedFile, path); err != nil {
+		return err
+	} else if hit {
+		return fmt.Errorf("%s %q: %w", call, path, &fs.PathError{Op: "open", Path: name, Err: syscall.EACCES})
 	}
-	cause := &fs.PathError{Op: "write", Path: filepath.Join(d.Root(), filepath.FromSlash(path)), Err: syscall.ENOSPC}
-	return fmt.Errorf("%s %q: %w: %w", call, path, store.ErrNoSpace, cause)
+	return nil
+}
+
+// Probe implements store.Prober: the folder of a path that is denied is.
+func (d *fullDisk) Probe(ctx context.Context, folder string) error {
+	if hit, err := d.named(deniedFile, folder); err != nil {
+		return err
+	} else if hit {
+		return &fs.PathError{Op: "write to", Path: filepath.Join(d.Root(), filepath.FromSlash(folder)), Err: syscall.EACCES}
+	}
+	return d.Local.Probe(ctx, folder)
 }
 
 // Put implements store.Store.

@@ -30,6 +30,7 @@ import (
 //	feature TABLE NAME           makes the table demand a writer feature that nobody knows
 //	protocol TABLE READER WRITER raises the versions of its protocol; feature TABLE off takes that back, too
 //	full-disk FILE               puts a sink plugin there whose disk is full where the file "full" says
+//	plugin-file NAME             builds plugins/NAME into a file of that name
 //	edit FILE OLD NEW            replaces text in a file, which must hold it
 //	sourced FILE                 the variables that a file of export lines sets
 //	sort FILE                    the lines of a file, or of stdout, in order, to stdout
@@ -62,6 +63,7 @@ func TestScripts(t *testing.T) {
 			"feature":     feature,
 			"protocol":    protocol,
 			"full-disk":   fullDiskPlugin,
+			"plugin-file": pluginFile,
 			"edit":        edit,
 			"sort":        sortLines,
 			"sourced":     sourced,
@@ -166,6 +168,14 @@ func fullDiskPlugin(ts *testscript.TestScript, neg bool, args []string) {
 	own, err := os.Executable()
 	ts.Check(err)
 	ts.Check(os.Symlink(own, ts.MkAbs(args[0])))
+}
+
+// pluginFile builds a bundled plugin as a program of its own: plugin-file NAME.
+func pluginFile(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: plugin-file NAME")
+	}
+	ts.Check(build(filepath.Join("..", "..", "plugins", args[0]), ts.MkAbs(args[0])))
 }
 
 // edit replaces text in a file: edit FILE OLD NEW. \n stands for a line end.

@@ -108,6 +108,14 @@ var simCommands = map[string]struct {
 		return s.db.Cleanup(args[0], s.db.MaxLSN())
 	}},
 	"restore": {0, func(_ *testscript.TestScript, s *simulated, _ []string) error { s.db.Restore(s.mark); return nil }},
+	"twin": {0, func(ts *testscript.TestScript, s *simulated, _ []string) error {
+		text, err := os.ReadFile(filepath.Join(shopFolder, "shop.sql"))
+		if err != nil {
+			return err
+		}
+		ts.Setenv("SHOP_MSSQL_URL", s.server.DSN("twin"))
+		return s.server.Database("twin").Exec(context.Background(), string(text))
+	}},
 	"replace": {0, func(_ *testscript.TestScript, s *simulated, _ []string) error { s.db.Replace(); return nil }},
 	"login": {1, func(ts *testscript.TestScript, s *simulated, args []string) error {
 		s.server.AddLogin(args[0], "Reader1!")
