@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -89,11 +90,15 @@ func TestEveryKindOfChange(t *testing.T) {
 	for i := range 9 {
 		cols = append(cols, i+5)
 	}
+	cols = append(cols, 14) // __$command_id
 	cur, err := rel.Scan(t.Context(), tsql.ScanRequest{Columns: cols})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ops := map[int64]int{}
+	kinds := map[string]int{}
+	commands := map[string]map[int64]bool{} // of each commit
+	var before sqltype.Row
 	for {
 		row, err := cur.Next()
 		if err != nil {
@@ -104,7 +109,20 @@ func TestEveryKindOfChange(t *testing.T) {
 		}
 		op := row[1].Int()
 		ops[op]++
-		key, image := row[2].Int(), fmt.Sprint(row[2:])
+		commit, values := fmt.Sprint(row[0]), row[2:11]
+		if commands[commit] == nil {
+			commands[commit] = map[int64]bool{}
+		}
+		commands[commit][row[11].Int()] = true
+		count(kinds, values)
+		if before != nil && (op == 2 || op == 4) && before[0].Int() != values[0].Int() && fmt.Sprint(before[1:]) == fmt.Sprint(values[1:]) {
+			kinds["a key that moves"]++
+		}
+		before = nil
+		if op == 1 || op == 3 {
+			before = slices.Clone(values)
+		}
+		key, image := row[2].Int(), fmt.Sprint(values)
 		switch op {
 		case 1, 3:
 			if state[key] != image {
@@ -120,6 +138,17 @@ func TestEveryKindOfChange(t *testing.T) {
 			t.Errorf("only %d rows of operation %d", ops[op], op)
 		}
 	}
+	for _, ids := range commands {
+		if len(ids) > 1 {
+			kinds["a transaction of several statements"]++
+		}
+	}
+	for _, kind := range []string{"a key that moves", "a transaction of several statements", "NULL", "text beyond ASCII", "text beyond the basic plane", "an empty text",
+		"a fraction of a decimal", "a seventh digit of a second"} {
+		if kinds[kind] < 50 {
+			t.Errorf("%s comes only %d times", kind, kinds[kind])
+		}
+	}
 	n := 0
 	if _, err := db.Rows(OrdersTable, func(row sqltype.Row) bool {
 		n++
@@ -132,6 +161,30 @@ func TestEveryKindOfChange(t *testing.T) {
 	}
 	if n != len(state) {
 		t.Errorf("%d rows, %d by the changes", n, len(state))
+	}
+}
+
+// count finds what is hard for a pipeline in the values of a row.
+func count(kinds map[string]int, row sqltype.Row) {
+	note := row[8]
+	if note.IsNull() {
+		kinds["NULL"]++
+	} else if note.Str() == "" {
+		kinds["an empty text"]++
+	}
+	for _, r := range row[1].Str() {
+		if r > 0x7F {
+			kinds["text beyond ASCII"]++
+		}
+		if r > 0xFFFF {
+			kinds["text beyond the basic plane"]++
+		}
+	}
+	if n, _ := row[2].Small(); n%10_000 != 0 {
+		kinds["a fraction of a decimal"]++
+	}
+	if row[3].Ticks()%10 != 0 { // of 100 ns
+		kinds["a seventh digit of a second"]++
 	}
 }
 
