@@ -76,7 +76,10 @@ func (h *handler) Login(l tds.Login) error {
 	if err != nil {
 		return wireError(err)
 	}
-	s.Close()
+	defer s.Close()
+	if l.NewPassword != "" {
+		return wireError(s.AlterLogin(l.User, tsql.LoginChange{Password: l.NewPassword, Old: &l.Password}))
+	}
 	return nil
 }
 
@@ -315,7 +318,13 @@ func (o *output) Affected(n int64, kind tsql.StatementKind) {
 	o.w.Affected(uint64(n), cmd)
 }
 
-func (o *output) Info(e *sqltype.Error)  { o.w.Info(toWire(e)) }
+func (o *output) Info(e *sqltype.Error) {
+	o.w.Info(toWire(e))
+	if e.Number == 0 { // PRINT, a statement that counts nothing
+		o.w.Done()
+	}
+}
+
 func (o *output) Raise(e *sqltype.Error) { o.w.Raise(toWire(e)) }
 func (o *output) NoCount(on bool) (before bool) {
 	before = o.c.noCount

@@ -13,7 +13,9 @@ import (
 // localeIDs are the locales of collations whose code page is not 1252, by how their names begin
 // (Microsoft: Windows collation names).
 var localeIDs = map[string]uint16{"Greek": 0x0408, "Cyrillic": 0x0419, "Polish": 0x0415, "Czech": 0x0405, "Hungarian": 0x040E, "Turkish": 0x041F, "Hebrew": 0x040D, "Arabic": 0x0401,
-	"Thai": 0x041E, "Japanese": 0x0411, "Korean": 0x0412, "Chinese_PRC": 0x0804, "Chinese_Taiwan": 0x0404, "Vietnamese": 0x042A, "Ukrainian": 0x0422}
+	"Thai": 0x041E, "Japanese": 0x0411, "Korean": 0x0412, "Chinese_PRC": 0x0804, "Chinese_Taiwan": 0x0404, "Chinese_Hong_Kong": 0x0C04, "Vietnamese": 0x042A, "Ukrainian": 0x0422,
+	"Albanian": 0x041C, "Croatian": 0x041A, "Romanian": 0x0418, "Slovak": 0x041B, "Slovenian": 0x0424, "Estonian": 0x0425, "Latvian": 0x0426, "Lithuanian": 0x0427,
+	"Azeri_Latin": 0x042C, "Persian": 0x0429, "Urdu": 0x0420}
 
 func wireCollation(name string) tds.Collation {
 	if name == "" || strings.HasPrefix(name, "SQL_Latin1_General") {

@@ -46,6 +46,8 @@ func Convert(v Value, from, to Type, style int) (Value, error) {
 			return v, nil
 		case to.Kind != Variant && from.Class() == ClassBinary: // the bytes of a CLR type
 			return v, nil
+		case to.Kind == HierarchyID && from.Class() == ClassString:
+			return toHierarchy(v)
 		}
 	}
 	return Value{}, noConversion(from, to)

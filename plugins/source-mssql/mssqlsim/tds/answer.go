@@ -142,6 +142,9 @@ func (c *connection) afterFault(err error, r *Results) error {
 	return r.fault.err()
 }
 
+// fatal is the severity from which errors end the connection (Microsoft: Database Engine error severities).
+const fatal = 20
+
 // settle ends the answer of a request that returned err. What it returns ends the connection.
 func (c *connection) settle(ctx context.Context, err error, r *Results, more bool) error {
 	if r.w.err != nil {
@@ -163,6 +166,13 @@ func (c *connection) settle(ctx context.Context, err error, r *Results, more boo
 		r.fail(err)
 	}
 	r.err = nil
+	var e *Error
+	if errors.As(err, &e) && e.Class >= fatal && ctx.Err() == nil {
+		r.fatal = true
+		r.end(false)
+		_ = r.w.finish() // the connection is cut whether or not the client still reads
+		return fmt.Errorf("tds: an error of severity %d ends the connection: %w", e.Class, err)
+	}
 	r.end(more)
 	return r.w.err
 }

@@ -215,7 +215,7 @@ func (c *connection) login() (ok bool, err error) {
 	if err := c.s.Handler.Login(l); err != nil {
 		return false, c.refuseLogin(err)
 	}
-	c.sess.Login.Password = "" // nothing needs it any more
+	c.sess.Login.Password, c.sess.Login.NewPassword = "", "" // nothing needs it any more
 	size := l.packetSize(c.s.PacketSize)
 	w := c.writer()
 	if _, err := w.Write(loginAnswer(nil, c.sess, c.s.name(), size)); err != nil {

@@ -50,6 +50,8 @@ func (f Feature) String() string { return fmt.Sprintf("%s (%d bytes)", f.name(),
 
 // Login is the LOGIN7 record of a connection.
 type Login struct {
+	// NewPassword is what a client wants to log in with from now on; "" changes nothing.
+	NewPassword                                                    string
 	User, Password, App, Host, Server, Library, Language, Database string
 	// TDSVersion is the version the client asks for, 0x74000004 and so on; 0x08000000 with strict encryption.
 	TDSVersion uint32
@@ -99,6 +101,13 @@ func parseLogin(b []byte) (l Login, err error) {
 			p = unscramble(p)
 		}
 		*f.to = fromUTF16(p)
+	}
+	if l.Flags3&0x01 != 0 && len(b) >= loginSize+8 { // fChangePassword, from 7.2 on
+		p, err := loginField(b, 86, "new password")
+		if err != nil {
+			return l, err
+		}
+		l.NewPassword = fromUTF16(unscramble(p))
 	}
 	l.Integrated = binary.LittleEndian.Uint16(b[80:]) > 0
 	if l.Flags3&0x10 != 0 { // fExtension

@@ -19,10 +19,11 @@ const (
 
 // Bits of the status of a DONE token (Microsoft: [MS-TDS] DONE).
 const (
-	doneMore  = 0x01
-	doneError = 0x02
-	doneCount = 0x10
-	doneAttn  = 0x20
+	doneMore        = 0x01
+	doneError       = 0x02
+	doneCount       = 0x10
+	doneAttn        = 0x20
+	doneServerError = 0x100 // severe enough to give the connection up
 )
 
 // Kinds of ENVCHANGE (Microsoft: [MS-TDS] ENVCHANGE).

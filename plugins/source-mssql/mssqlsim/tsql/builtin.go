@@ -31,6 +31,8 @@ func (b *binder) builtin(name string, args []expr) expr {
 			}
 			return y.eval(f)
 		}}
+	case "SQL_VARIANT_PROPERTY":
+		return b.variantProperty(args)
 	case "DATALENGTH":
 		return b.dataLength(args[0])
 	case "ABS", "SIGN", "FLOOR", "CEILING":

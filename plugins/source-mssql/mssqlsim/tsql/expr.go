@@ -65,6 +65,9 @@ func folded(e expr) expr {
 func (r *run) cast(e expr, to sqltype.Type, style int) expr {
 	from := e.typ
 	e.digits = 0
+	if from.Class() == sqltype.ClassString && to.Class() == sqltype.ClassString && to.Collation == "" { // Microsoft: Collation precedence, CAST
+		to.Collation = from.Collation
+	}
 	if from.Kind == sqltype.Null {
 		e.typ, e.ref = to, nil
 		return e

@@ -167,10 +167,13 @@ func (x *executor) raise(s *ast.RaiseErrorStatement) error {
 	}); err != nil {
 		return err
 	}
+	if e.Class > 18 && !strings.Contains(strings.ToLower(s.RaiseErrorOptions), "log") {
+		return sqltype.Errorf(2754, "Error severity levels greater than 18 can only be specified by members of the sysadmin role, using the WITH LOG option.")
+	}
 	switch {
 	case e.Class <= 10:
 		x.out.Info(e)
-	case x.depth > 0:
+	case x.depth > 0 || e.Class >= 20: // which no CATCH sees, and which ends the connection
 		return e
 	default:
 		x.out.Raise(e)
