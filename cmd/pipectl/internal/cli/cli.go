@@ -275,7 +275,7 @@ func ParseApply(args []string) (Apply, error) {
 	s.memory(&a.Common)
 	s.BoolVar(&a.Yes, "yes", false, "do not ask")
 	s.BoolVar(&a.TablesOnly, "tables-only", false, "create and change tables and accept the steps, do no work")
-	s.Var(list{values: &a.TakeOver, commas: true}, "take-over", "`A,B`: addresses whose tables are taken over from another configuration")
+	s.Var(list{values: &a.TakeOver, commas: true}, "take-over", "`A,B`: addresses whose tables are taken over from another configuration or program")
 	s.work(&a.Jobs, "steps", &a.Grace, "silvers and checks")
 	rest, err := s.parse(args)
 	if err != nil {

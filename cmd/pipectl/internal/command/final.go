@@ -23,7 +23,7 @@ func final(ctx context.Context, e *Environment, args []string) (int, error) {
 		return 0, err
 	}
 	e.Streams.JSON = a.JSON
-	w, err := open(ctx, e, a.Common, false)
+	w, err := openLakes(ctx, e, a.Common)
 	defer w.close()
 	if err != nil {
 		return w.fail(err), nil
@@ -66,6 +66,9 @@ func final(ctx context.Context, e *Environment, args []string) (int, error) {
 func besideFinal(rows []view.FinalRow) diag.List {
 	var out diag.List
 	for _, r := range rows {
+		if d := r.Stopped; d.Code != "" {
+			out = append(out, diag.Warningf(d.Code, "The period is complete all the same. No run of this configuration goes on there; `pipectl plan` says what to do.", "%s", d.Summary))
+		}
 		if r.Foreign != nil {
 			out = append(out, plugin.ForeignCommit(r.Table, *r.Foreign))
 		}
@@ -121,7 +124,14 @@ func (w *workspace) finalRow(ctx context.Context, lakes map[addr.Address]*planne
 	if err != nil {
 		return row, 0, err
 	}
+	stopped, err := w.stopped(ctx, lake, a)
+	if err != nil {
+		return row, 0, err
+	}
 	row.Verdict = at.control.FinalizedUntil
+	if diag.HasCode(stopped, planner.CodeNoOwner) {
+		at.lost = stopped // the verdict is of another table
+	}
 	switch {
 	// Whatever the verdict says was true of rows that are not there any more.
 	case at.lost != nil:
@@ -136,6 +146,9 @@ func (w *workspace) finalRow(ctx context.Context, lakes map[addr.Address]*planne
 	}
 	if row.Verdict != nil && !time.UnixMicro(*row.Verdict).Before(args.Until) {
 		row.Final = true
+		if stopped != nil {
+			row.Stopped = diag.FromError(stopped)[0]
+		}
 		// A word beside the answer, which it neither changes nor ends.
 		if row.Foreign, err = w.foreign(ctx, lake, a, at); err != nil {
 			if ctx.Err() != nil {
@@ -152,6 +165,9 @@ func (w *workspace) finalRow(ctx context.Context, lakes map[addr.Address]*planne
 		return row, exit.Unhealthy, nil
 	}
 	row.Reason = "not yet"
+	if stopped != nil {
+		row.Reason += ": " + reason(stopped)
+	}
 	return row, exit.Different, nil
 }
 

@@ -96,8 +96,8 @@ func (w *workspace) bronzeStanding(ctx context.Context, lake *planner.Lake, s *m
 // lostTables tells of the streams and silvers of a lake whose tables lack what
 // was written to them. All tables are looked at in one call, after the control
 // rows were read; only one that seems to lack something is looked at as final
-// does.
-func (w *workspace) lostTables(ctx context.Context, lake *planner.Lake, control map[string]ledger.ControlRow) (map[addr.Address]string, error) {
+// does. held counts the rows of those that could be looked at.
+func (w *workspace) lostTables(ctx context.Context, lake *planner.Lake, control map[string]ledger.ControlRow) (lost map[addr.Address]string, held map[addr.Address]int64, err error) {
 	type looked struct {
 		address addr.Address
 		ref     plugin.TableRef
@@ -114,11 +114,11 @@ func (w *workspace) lostTables(ctx context.Context, lake *planner.Lake, control 
 		own := lake.State.Stream(s.AppID)
 		generation, err := own.Generation(ctx)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		log, err := own.Checkpoint(generation.Number).Load(ctx)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		sinkID := ledger.SinkID(s.AppID, generation.Number)
 		req.AppIDs = append(req.AppIDs, sinkID, ledger.FactsApp(sinkID))
@@ -141,24 +141,45 @@ func (w *workspace) lostTables(ctx context.Context, lake *planner.Lake, control 
 	if err == nil {
 		facts, states = states[0], states[1:]
 	}
-	out := map[addr.Address]string{}
+	lost, held = map[addr.Address]string{}, map[addr.Address]int64{}
 	for i, l := range all {
+		if err == nil {
+			held[l.address] = states[i].Rows
+		}
 		if err == nil && !l.lost(states[i]) {
 			continue
 		}
 		// One table that cannot be looked at hides none of the others.
 		at, err := w.standing(ctx, lake, l.address)
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return nil, nil, ctx.Err()
 		}
 		if err == nil {
 			err = at.lost
 		}
 		if list := diag.FromError(err); len(list) > 0 {
-			out[l.address] = list[0].Summary
+			lost[l.address] = list[0].Summary
 		}
 	}
-	return out, nil
+	return lost, held, nil
+}
+
+// stopped is why no run of this configuration goes on in a table, as a plan would
+// refuse it for what the lake shows; nil when one may.
+func (w *workspace) stopped(ctx context.Context, lake *planner.Lake, a addr.Address) (why, err error) {
+	// Of the other tables of the lake nothing is asked.
+	alone := *w.config
+	alone.Streams, alone.Silvers = nil, nil
+	from := a
+	if v := w.config.Silver(a); v != nil {
+		alone.Silvers, from = []model.Silver{*v}, v.From
+	}
+	alone.Streams = []model.Stream{*w.config.Stream(from)}
+	missing, err := planner.Missing(ctx, &alone, lake)
+	if err != nil {
+		return nil, fmt.Errorf("looking at the owner of %s: %w", a, err)
+	}
+	return missing[a], nil
 }
 
 func tableOf(ctx context.Context, lake *planner.Lake, ref plugin.TableRef, apps ...string) (plugin.TableState, error) {

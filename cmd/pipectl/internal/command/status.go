@@ -86,7 +86,7 @@ func (w *workspace) statusRows(ctx context.Context, lakes map[addr.Address]*plan
 		if err != nil {
 			return nil, problems, err
 		}
-		lost, err := w.lostTables(ctx, lake, control)
+		lost, held, err := w.lostTables(ctx, lake, control)
 		if err != nil {
 			return nil, problems, err
 		}
@@ -95,8 +95,13 @@ func (w *workspace) statusRows(ctx context.Context, lakes map[addr.Address]*plan
 			return nil, problems, err
 		}
 		problems = append(problems, w.missed(missing)...)
+		stopped := map[addr.Address]string{}
 		for a, err := range missing {
-			lost[a] = diag.FromError(err)[0].Summary
+			if what := diag.FromError(err)[0]; what.Code == planner.CodeNoOwner {
+				lost[a] = what.Summary
+			} else {
+				stopped[a] = what.Summary
+			}
 		}
 		runs, err := w.history(ctx, lake)
 		if err != nil {
@@ -117,12 +122,15 @@ func (w *workspace) statusRows(ctx context.Context, lakes map[addr.Address]*plan
 			}
 			row.LastError, row.LastRun = lastRun(runs, s.Addr)
 			row.Lose(lost[s.Addr])
+			row.Stop(stopped[s.Addr])
+			row.Hold(held[s.Addr])
 			rows = append(rows, row)
 			for _, v := range w.config.Silvers {
 				if v.From == s.Addr {
 					silver := silverRow(v, control[v.Target], instants[ledger.TablePosition{Table: s.Target, Position: control[v.Target].Position.Applied}])
 					silver.LastError, silver.LastRun = lastRun(runs, v.Addr)
 					silver.Lose(lost[v.Addr])
+					silver.Stop(stopped[v.Addr])
 					silver.Checks, silver.Foreign = w.unequal(runs, v.Addr), control[v.Target].Position.Foreign
 					rows = append(rows, silver)
 				}

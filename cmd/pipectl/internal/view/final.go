@@ -3,6 +3,8 @@ package view
 import (
 	"fmt"
 	"time"
+
+	"github.com/pipectl/pipectl/core/diag"
 )
 
 // FinalRow is whether a period is complete in one table.
@@ -14,6 +16,9 @@ type FinalRow struct {
 	Reason  string
 	// Version is the version to read, -1 when it was not asked for.
 	Version int64
+	// Stopped is why no run of this configuration goes on in a table that is final,
+	// such as that another one writes it; the zero value when one may.
+	Stopped diag.Diagnostic
 	// Foreign is the newest version in which another program changed rows, of a
 	// table that is final; nil when none did.
 	Foreign *int64
@@ -34,13 +39,14 @@ func (s *Streams) Final(rows []FinalRow, until time.Time) error {
 			Version *int64  `json:"version,omitempty"`
 			Foreign *int64  `json:"foreign_version,omitempty"`
 			Unknown string  `json:"foreign_unknown,omitempty"`
+			Stopped string  `json:"stopped,omitempty"`
 		}
 		out := struct {
 			Until  string `json:"until"`
 			Tables []row  `json:"tables"`
 		}{until.Format(jsonTime), []row{}}
 		for _, r := range rows {
-			j := row{r.Address, r.Table, r.Final, microsText(r.Verdict), filledText(r.Reason), nil, r.Foreign, r.ForeignUnknown}
+			j := row{r.Address, r.Table, r.Final, microsText(r.Verdict), filledText(r.Reason), nil, r.Foreign, r.ForeignUnknown, r.Stopped.Summary}
 			if r.Version >= 0 {
 				j.Version = &r.Version
 			}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pipectl/pipectl/core/plan"
+	"github.com/pipectl/pipectl/core/quantity"
 )
 
 // StatusRow is how far one table has come. Pointers are nil when unknown.
@@ -23,12 +24,18 @@ type StatusRow struct {
 	// at: whatever the verdict says was true of rows that are not there; "" when
 	// it is as recorded.
 	Lost string
+	// Stopped is why no run of this configuration goes on in the table, though what
+	// was written is there: another configuration's table, or a state or a ledger
+	// that is gone; "" when nothing of that is so.
+	Stopped string
 	// Astray is why the stream cannot go on with what its source is now, such as
 	// another database; "" when it can, or the source was not reached.
 	Astray    string
 	LastRun   *time.Time
 	LastError string
 	Note      string
+	// held tells that Note is of rows which are there, failure or not.
+	held bool
 	// Checks are those whose newest outcome is not equal.
 	Checks []CheckState
 	// Foreign is the newest version in which another program changed rows, nil
@@ -67,11 +74,32 @@ func (r *StatusRow) Lose(what string) {
 	}
 }
 
+// Stop notes why no run of this configuration goes on in the table; "" is that one
+// may.
+func (r *StatusRow) Stop(why string) {
+	r.Stopped = why
+	if why != "" && (r.Note == NotStarted || r.Note == NotBuilt) {
+		r.Note = ""
+	}
+}
+
+// Hold notes that the table of a stream without a position is not empty: its
+// snapshot was taken, and the run ended before the first batch. rows is -1 or 0
+// where there are none, or nobody can tell.
+func (r *StatusRow) Hold(rows int64) {
+	if r.Note == NotStarted && rows > 0 {
+		r.Note, r.held = quantity.Of(rows, "row is", "rows are")+" there, no position yet: the next run goes on", true
+	}
+}
+
 // note is everything that a person is to know of a table, in one line.
 func (s *Streams) note(r StatusRow, now time.Time) string {
 	var notes []string
 	if r.Lost != "" && r.Lost != r.LastError {
 		notes = append(notes, s.paint(red, "lost: ")+r.Lost)
+	}
+	if r.Stopped != "" && r.Stopped != r.LastError {
+		notes = append(notes, s.paint(red, "stopped: ")+r.Stopped)
 	}
 	if r.Astray != "" && r.Astray != r.LastError {
 		notes = append(notes, s.paint(red, "source: ")+r.Astray)
@@ -79,6 +107,9 @@ func (s *Streams) note(r StatusRow, now time.Time) string {
 	switch {
 	case r.LastError != "":
 		notes = append(notes, s.paint(red, "failed: ")+r.LastError)
+		if r.held {
+			notes = append(notes, r.Note)
+		}
 	case r.OpenSnapshot != "":
 		notes = append(notes, "snapshot open")
 	case r.Note != "":
@@ -151,6 +182,8 @@ type jsonStatus struct {
 	OpenSnapshot *string  `json:"open_snapshot"`
 	// Lost is absent when the table is as recorded.
 	Lost *string `json:"lost,omitempty"`
+	// Stopped is absent when a run may go on in the table.
+	Stopped *string `json:"stopped,omitempty"`
 	// Astray is absent when the stream can go on with its source, or that was not reached.
 	Astray    *string `json:"source_problem,omitempty"`
 	LastRun   *string `json:"last_run"`
@@ -174,7 +207,7 @@ func (s *Streams) statusJSON(rows []StatusRow, now time.Time) error {
 		Tables []jsonStatus `json:"tables"`
 	}{[]jsonStatus{}}
 	for _, r := range rows {
-		j := jsonStatus{Address: r.Address, Table: r.Table, Position: filledText(r.Position), OpenSnapshot: filledText(r.OpenSnapshot), Lost: filledText(r.Lost), Astray: filledText(r.Astray),
+		j := jsonStatus{Address: r.Address, Table: r.Table, Position: filledText(r.Position), OpenSnapshot: filledText(r.OpenSnapshot), Lost: filledText(r.Lost), Stopped: filledText(r.Stopped), Astray: filledText(r.Astray),
 			LastError: filledText(r.LastError), Note: filledText(r.Note), Verdict: microsText(r.Verdict), Foreign: r.Foreign}
 		for _, c := range r.Checks {
 			j.Checks = append(j.Checks, jsonCheck{c.Address, c.Outcome, c.At.UTC().Format(jsonTime), now.Sub(c.At).Seconds(), filledText(c.Summary)})
