@@ -19,8 +19,8 @@ type Options struct {
 	// Environ looks up an environment variable, as os.LookupEnv does; nil
 	// means an empty environment.
 	Environ func(name string) (string, bool)
-	// Offline makes an unset environment variable in env() a placeholder
-	// instead of an error. Bodies of the result may then hold unknown values,
+	// Offline makes an unset environment variable in env(), and a sensitive
+	// variable without a value, a placeholder instead of an error. Bodies of the result may then hold unknown values,
 	// which must not be sent to a plugin (cty.Value.IsWhollyKnown tells).
 	Offline bool
 	// Bundled lists the plugin sources that this binary has in it

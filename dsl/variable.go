@@ -245,6 +245,10 @@ func (ev *evaluator) variableValue(name string, v variable, outside map[string]g
 			ev.warnLiteral(v.block.in(v.fallback.SrcRange), fmt.Sprintf("The default of the sensitive variable %q", name))
 		}
 		g = given{value: value, origin: "its default", at: v.block.in(v.fallback.SrcRange), expr: v.fallback.Expr}
+	case v.sensitive && ev.files.opts.Offline:
+		// As what env() would give. It can stand only where that can, in what a
+		// plugin rules, so nothing that is declared depends on it.
+		return cty.UnknownVal(v.typ).Mark(sensitive)
 	default:
 		ev.report.error(v.block.at(), codeVarMissing, fmt.Sprintf("Variable %q has no value", name),
 			fmt.Sprintf("Give one with -var %s=VALUE, with -var-file FILE, or with %s%s.", name, EnvironmentPrefix, name))

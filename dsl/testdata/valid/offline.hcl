@@ -10,8 +10,19 @@ pipectl {
   }
 }
 
+variable "database" {
+  type      = string
+  sensitive = true
+
+  validation {
+    condition     = startswith(var.database, "shop")
+    error_message = "The databases of the shop begin with shop."
+  }
+}
+
 source "mssql" "shop" {
   url      = env("SHOP_URL")
+  database = var.database
   password = upper(env("SHOP_PASSWORD"))
   user     = env("SHOP_USER") == "" ? "a" : "b"
   host     = "db"

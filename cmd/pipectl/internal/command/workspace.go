@@ -57,6 +57,17 @@ func open(ctx context.Context, e *Environment, c cli.Common, offline bool) (*wor
 	return openFiles(ctx, e, c, files)
 }
 
+// openLakes is open for a command that asks lakes alone: what the environment
+// gives to sources may be missing, but not what it gives to a sink.
+func openLakes(ctx context.Context, e *Environment, c cli.Common) (*workspace, error) {
+	w, err := open(ctx, e, c, true)
+	if err != nil || !slices.ContainsFunc(w.config.Sinks, func(s model.Sink) bool { return !s.Body.IsWhollyKnown() }) {
+		return w, err
+	}
+	w.close()
+	return open(ctx, e, c, false) // which says what is missing
+}
+
 // noSavedPlan refuses a saved plan where a configuration is wanted.
 func noSavedPlan(path string) error {
 	if !plan.IsSaved(path) {
