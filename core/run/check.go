@@ -12,6 +12,7 @@ import (
 	"github.com/pipectl/pipectl/core/model"
 	"github.com/pipectl/pipectl/core/planner"
 	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/quantity"
 )
 
 // settlePause is how long a check waits before it looks at what was in flight
@@ -224,8 +225,12 @@ func (x *execution) judge(c *model.Check, r *StepResult) error {
 				"%s could not be decided: the run was asked to end while rows were in flight", x.Config.Silver(c.Silver).Target)
 			break
 		}
-		d = diag.Errorf(diag.KindDifferent, "check.undecided", "Run it again when less is changing, or give it more time with settle.",
-			"%s could not be decided: rows were in flight in %d of %d ranges for %s", x.Config.Silver(c.Silver).Target, result.InFlight, result.Buckets, c.Settle)
+		v := x.Config.Silver(c.Silver)
+		detail := "Run it again when less is changing, or give it more time with settle."
+		if x.results[v.From] == nil {
+			detail = "This carried out neither " + v.From.String() + " nor " + v.Addr.String() + ": what the source has and silver lacks is in flight until they run. Run them, then check again; or check when less is changing."
+		}
+		d = diag.Errorf(diag.KindDifferent, "check.undecided", detail, "%s could not be decided: %s", v.Target, inFlight(*result, c.Settle))
 	}
 	if c.OnFailure == "warn" {
 		d.Severity = diag.Warning
@@ -233,6 +238,24 @@ func (x *execution) judge(c *model.Check, r *StepResult) error {
 		return nil
 	}
 	return fmt.Errorf("checking %s: %w", c.Silver, d.Err())
+}
+
+// inFlight says what kept a check undecided. Rows that were compared one by one
+// are in flight by their keys, whatever their range counts.
+func inFlight(result plugin.CheckResult, settle time.Duration) string {
+	var what string
+	switch keys := result.Failures[plugin.FindingInFlight]; {
+	case result.InFlight > 0:
+		what = fmt.Sprintf("rows were in flight in %d of %s", result.InFlight, quantity.Of(result.Buckets, "range", "ranges"))
+	case keys > 0:
+		what = quantity.Of(keys, "key was in flight", "keys were in flight")
+	default:
+		what = "rows were in flight"
+	}
+	if settle > 0 {
+		what += " for " + settle.String()
+	}
+	return what
 }
 
 // differences counts what a check found, for people.

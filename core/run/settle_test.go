@@ -3,6 +3,8 @@ package run_test
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,6 +37,52 @@ func TestACheckSettlesByLookingAgainAtKeysInFlight(t *testing.T) {
 	}
 	if c := r.Steps[2].Check; c.Outcome != plugin.Equal || c.Buckets != 3 || c.Match != 3 || c.InFlight != 0 || len(r.Steps[2].Findings) != 0 {
 		t.Fatalf("%+v", c)
+	}
+}
+
+// Rows that were compared one by one are in flight by their keys: their range,
+// whose counts agree, is not.
+func TestAnUndecidedCheckSaysWhatWasInFlight(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		answer plugin.CheckResult
+		settle time.Duration
+		alone  bool // without stream and silver
+		says   string
+		detail string
+	}{
+		"a range": {plugin.CheckResult{Buckets: 1, InFlight: 1}, 3 * time.Second, false,
+			"silver.orders could not be decided: rows were in flight in 1 of 1 range for 3s", "when less is changing"},
+		"a key in a range whose counts agree": {plugin.CheckResult{Buckets: 1, Match: 1, Failures: map[string]int64{"IN_FLIGHT": 1}}, 3 * time.Second, false,
+			"silver.orders could not be decided: 1 key was in flight for 3s", "when less is changing"},
+		"keys at the one look of a check alone": {plugin.CheckResult{Buckets: 4, Match: 4, Failures: map[string]int64{"IN_FLIGHT": 2}}, 0, true,
+			"silver.orders could not be decided: 2 keys were in flight", "This carried out neither stream.orders nor silver.orders"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "orders")
+			w.commit(memory.Insert("orders", row(1, "a")))
+			w.mustExecute(true)
+			w.cfg.Checks[0].Settle = tt.settle
+			tt.answer.Outcome = plugin.Undecided
+			looks := &looking{answers: slices.Repeat([]plugin.CheckResult{tt.answer}, 5)}
+			var steps []addr.Address
+			if tt.alone {
+				steps = []addr.Address{w.cfg.Checks[0].Addr}
+			}
+			r, err := w.execute(false, func(q *run.Request) {
+				q.Plan, _, _ = w.plan(steps...)
+				q.Plugins = watched{q.Plugins.(*sessions), looks}
+				q.Sleep = func(context.Context, time.Duration) error { w.commit(); return nil } // a minute passes
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := r.Steps[len(r.Steps)-1].Diagnostics.Errors()
+			if len(d) != 1 || d[0].Code != "check.undecided" || d[0].Summary != tt.says || !strings.Contains(d[0].Detail, tt.detail) {
+				t.Errorf("%s %+v", statuses(r), d)
+			}
+		})
 	}
 }
 
