@@ -309,3 +309,37 @@ func TestTwoErrors(t *testing.T) {
 		}
 	}
 }
+
+// Changes of shape and of permissions are part of a transaction (Microsoft: Transaction locking and row versioning guide);
+// others wait for them.
+func TestShapeInTransactions(t *testing.T) {
+	t.Parallel()
+	conn := newEmpty(t)
+	play(t, conn, []step{
+		{sql: "CREATE TABLE dbo.t (id int NOT NULL CONSTRAINT pk PRIMARY KEY, a int NULL); INSERT INTO dbo.t VALUES (1, 1)"},
+		{name: "all of it is undone", sql: "BEGIN TRAN; CREATE TABLE dbo.n (id int IDENTITY NOT NULL); INSERT INTO dbo.n DEFAULT VALUES; ALTER TABLE dbo.t ADD b int NOT NULL DEFAULT 7; CREATE UNIQUE INDEX ux ON dbo.t (a); EXEC sp_rename 'dbo.t', 'u'; SELECT id, a, b FROM dbo.u; CREATE USER x WITHOUT LOGIN; GRANT SELECT ON dbo.u TO x; ROLLBACK", rows: []string{"1|1|7"}},
+		{sql: "SELECT * FROM dbo.t; SELECT OBJECT_ID('dbo.n'), USER_ID('x'); SELECT COUNT(*) FROM sys.indexes WHERE name = 'ux'; SELECT COUNT(*) FROM sys.database_permissions WHERE class = 1", rows: []string{"1|1", "NULL|NULL", "0", "0"}},
+		{sql: "INSERT INTO dbo.t VALUES (2, 1); DELETE FROM dbo.t WHERE id = 2"},
+		{name: "back to a savepoint", sql: "BEGIN TRAN; CREATE TABLE dbo.n (id int NOT NULL); SAVE TRAN s; DROP TABLE dbo.t; TRUNCATE TABLE dbo.n; INSERT INTO dbo.n VALUES (1); ROLLBACK TRAN s; INSERT INTO dbo.n VALUES (2); COMMIT; SELECT id FROM dbo.n; SELECT id FROM dbo.t", rows: []string{"2", "1"}},
+		{name: "a schema", sql: "BEGIN TRAN; DROP TABLE dbo.n; COMMIT; SELECT OBJECT_ID('dbo.n')", rows: []string{"NULL"}},
+		{sql: "BEGIN TRAN; INSERT INTO dbo.t VALUES (3, 3); ALTER TABLE dbo.t ADD c int NULL", err: 50001, part: "after its rows"},
+		{sql: "IF @@TRANCOUNT > 0 ROLLBACK"},
+		{sql: "ALTER DATABASE CURRENT SET ALLOW_SNAPSHOT_ISOLATION ON; SET TRANSACTION ISOLATION LEVEL SNAPSHOT; BEGIN TRAN; ALTER TABLE dbo.t ADD c int NULL", err: 3964},
+		{sql: "IF @@TRANCOUNT > 0 ROLLBACK; SET TRANSACTION ISOLATION LEVEL READ COMMITTED"},
+		{name: "as clients do that do not commit by themselves", sql: "SET IMPLICIT_TRANSACTIONS ON; CREATE TABLE dbo.i (id int NOT NULL); INSERT INTO dbo.i VALUES (1); SELECT @@TRANCOUNT; ROLLBACK; SET IMPLICIT_TRANSACTIONS OFF; SELECT OBJECT_ID('dbo.i')", rows: []string{"1", "NULL"}},
+	})
+	conn.SetMaxOpenConns(2)
+	first, err := conn.Begin()
+	must(t, err)
+	_, err = first.Exec("CREATE TABLE dbo.w (id int NOT NULL)")
+	must(t, err)
+	_, err = conn.Exec("SET LOCK_TIMEOUT 0; SELECT COUNT(*) FROM dbo.t")
+	wantError(t, err, 1222, "")
+	done := make(chan []string, 1)
+	go func() {
+		rows, _ := tryQuery(conn, "SET LOCK_TIMEOUT -1; SELECT COUNT(*) FROM dbo.w")
+		done <- rows
+	}()
+	must(t, first.Commit())
+	equal(t, <-done, []string{"0"})
+}

@@ -36,6 +36,8 @@ type Database struct {
 
 	sec *security // under its own lock
 
+	shaping atomic.Pointer[Tx] // the transaction that has changed the shape and has not ended
+
 	sessions int // whose current database this is; guarded by the server's mu
 
 	last    LSN // newest LSN given out

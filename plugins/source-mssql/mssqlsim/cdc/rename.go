@@ -36,9 +36,6 @@ var renameParams = []tsql.Param{need("@objname", sqltype.Str(sqltype.NVarChar, 1
 // is captured cannot be renamed: CDC marks it as replicated (verified on SQL Server 2022 and 2017).
 func rename(s *Session, db *Database, a args) (*tsql.Rows, error) {
 	name, to, kind := a.str("@objname"), a.str("@newname"), strings.ToUpper(a.str("@objtype"))
-	if _, err := s.ddl(tsql.Name{}); err != nil {
-		return nil, err
-	}
 	if !s.can(db, "ALTER", ofSchema("dbo")) && !s.can(db, "ALTER ANY SCHEMA", wholeDatabase) {
 		return nil, ambiguous(name, kind) // here who renames needs ALTER on the schemas, not on the object only
 	}
@@ -166,4 +163,29 @@ func (db *Database) renameConstraint(full, name, to string) error {
 		return nil
 	}
 	return sqltype.Errorf(15225, "No item by the name of '%s' could be found in the current database '%s', given that @itemtype was input as '(null)'.", full, db.Name)
+}
+
+// renamed finds the table that sp_rename is about.
+func (db *Database) renamed(a args) *Table {
+	parts := nameParts(a.str("@objname"))
+	switch strings.ToUpper(a.str("@objtype")) {
+	case "COLUMN", "INDEX":
+		if len(parts) < 2 {
+			return nil
+		}
+		schema := ""
+		if len(parts) > 2 {
+			schema = parts[len(parts)-3]
+		}
+		return db.table(schema, parts[len(parts)-2])
+	}
+	if t := db.tableOf(a.str("@objname")); t != nil {
+		return t
+	}
+	for _, t := range db.tables {
+		if t.constraint(parts[len(parts)-1]) != nil {
+			return t
+		}
+	}
+	return nil
 }

@@ -7,7 +7,11 @@ import (
 
 // CreateSchema makes a schema in the current database.
 func (s *Session) CreateSchema(name, owner string) error {
-	db, err := s.ddl(tsql.Name{})
+	return s.reshape(tsql.Name{}, none, func() error { return s.createSchema(name, owner) })
+}
+
+func (s *Session) createSchema(name, owner string) error {
+	db, err := s.at(tsql.Name{})
 	if err != nil {
 		return err
 	}
@@ -52,7 +56,11 @@ func fixedSchema(name string) bool {
 
 // DropSchema is DROP SCHEMA of a schema without objects.
 func (s *Session) DropSchema(name string, ifExists bool) error {
-	db, err := s.ddl(tsql.Name{})
+	return s.reshape(tsql.Name{}, none, func() error { return s.dropSchema(name, ifExists) })
+}
+
+func (s *Session) dropSchema(name string, ifExists bool) error {
+	db, err := s.at(tsql.Name{})
 	if err != nil {
 		return err
 	}
@@ -84,7 +92,11 @@ func (s *Session) DropSchema(name string, ifExists bool) error {
 
 // Transfer is ALTER SCHEMA ... TRANSFER. Capture instances keep their names and follow the table.
 func (s *Session) Transfer(schema string, n tsql.Name) error {
-	db, err := s.ddl(tsql.Name{})
+	return s.reshape(tsql.Name{}, s.called(n), func() error { return s.transfer(schema, n) })
+}
+
+func (s *Session) transfer(schema string, n tsql.Name) error {
+	db, err := s.at(tsql.Name{})
 	if err != nil {
 		return err
 	}

@@ -68,6 +68,9 @@ func (s *Session) DatabaseName() string { return s.db.Name }
 // Statement begins a statement.
 func (s *Session) Statement(ctx context.Context, write bool) (func(error) error, error) {
 	s.db.catchUp()
+	if err := s.gate(ctx); err != nil {
+		return nil, err
+	}
 	s.stmt, s.writing = nil, write
 	if write && s.tx == nil {
 		s.auto = s.db.begin()

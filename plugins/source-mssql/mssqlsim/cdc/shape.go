@@ -6,11 +6,22 @@ import (
 )
 
 // shapeProcedures are the procedures that change the shape of a database.
-var shapeProcedures = map[string]procedure{"sp_rename": {renameParams, rename}}
+var shapeProcedures = map[string]procedure{"sp_rename": {renameParams, func(s *Session, db *Database, a args) (*tsql.Rows, error) {
+	var rows *tsql.Rows
+	err := s.reshape(tsql.Name{Database: db.Name}, func(db *Database) *Table { return db.renamed(a) }, func() (err error) {
+		rows, err = rename(s, db, a)
+		return err
+	})
+	return rows, err
+}}}
 
 // CreateTable makes a table.
 func (s *Session) CreateTable(def tsql.TableDef) error {
-	db, err := s.ddl(def.Name)
+	return s.reshape(def.Name, none, func() error { return s.createTable(def) })
+}
+
+func (s *Session) createTable(def tsql.TableDef) error {
+	db, err := s.at(def.Name)
 	if err != nil {
 		return err
 	}
@@ -28,6 +39,10 @@ func (s *Session) CreateTable(def tsql.TableDef) error {
 
 // AlterTable changes a table.
 func (s *Session) AlterTable(n tsql.Name, a tsql.Alter, sql string) error {
+	return s.reshape(n, s.called(n), func() error { return s.alterTable(n, a, sql) })
+}
+
+func (s *Session) alterTable(n tsql.Name, a tsql.Alter, sql string) error {
 	db, n, ok, err := s.altering(n)
 	if err != nil {
 		return err
@@ -38,17 +53,9 @@ func (s *Session) AlterTable(n tsql.Name, a tsql.Alter, sql string) error {
 	return db.Alter(n.Schema+"."+n.Object, a, sql, LSN{})
 }
 
-// ddl finds the database whose shape a statement changes. Such statements are not part of a transaction here.
-func (s *Session) ddl(n tsql.Name) (*Database, error) {
-	if s.tx != nil {
-		return nil, sqltype.Unsupported("changing the shape of tables inside a transaction")
-	}
-	return s.at(n)
-}
-
 // altering finds the table that a statement changes, with its whole name; ok tells whether the session may.
 func (s *Session) altering(n tsql.Name) (db *Database, full tsql.Name, ok bool, err error) {
-	if db, err = s.ddl(n); err != nil {
+	if db, err = s.at(n); err != nil {
 		return nil, n, false, err
 	}
 	db.mu.RLock()
@@ -78,6 +85,10 @@ func noSchema(name string) error {
 
 // DropTable removes a table.
 func (s *Session) DropTable(n tsql.Name, ifExists bool) error {
+	return s.reshape(n, s.called(n), func() error { return s.dropTable(n, ifExists) })
+}
+
+func (s *Session) dropTable(n tsql.Name, ifExists bool) error {
 	db, full, ok, err := s.altering(n)
 	switch {
 	case err != nil:
@@ -98,6 +109,10 @@ func (s *Session) DropTable(n tsql.Name, ifExists bool) error {
 
 // Truncate empties a table that is not captured.
 func (s *Session) Truncate(n tsql.Name) error {
+	return s.reshape(n, s.called(n), func() error { return s.truncate(n) })
+}
+
+func (s *Session) truncate(n tsql.Name) error {
 	db, n, ok, err := s.altering(n)
 	if err != nil {
 		return err
@@ -132,6 +147,10 @@ func (db *Database) shaped(n tsql.Name, ok bool) (*Table, error) {
 
 // CreateIndex is CREATE INDEX.
 func (s *Session) CreateIndex(n tsql.Name, def tsql.IndexDef) error {
+	return s.reshape(n, s.called(n), func() error { return s.createIndex(n, def) })
+}
+
+func (s *Session) createIndex(n tsql.Name, def tsql.IndexDef) error {
 	db, n, ok, err := s.altering(n)
 	if err != nil {
 		return err
@@ -147,6 +166,10 @@ func (s *Session) CreateIndex(n tsql.Name, def tsql.IndexDef) error {
 
 // DropIndex is DROP INDEX, which does not drop those of constraints.
 func (s *Session) DropIndex(n tsql.Name, name string, ifExists bool) error {
+	return s.reshape(n, s.called(n), func() error { return s.dropIndex(n, name, ifExists) })
+}
+
+func (s *Session) dropIndex(n tsql.Name, name string, ifExists bool) error {
 	db, n, ok, err := s.altering(n)
 	if err != nil {
 		return err

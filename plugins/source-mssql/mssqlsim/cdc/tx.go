@@ -26,7 +26,9 @@ type Tx struct {
 	time time.Time
 	// snapshot holds the versions a SNAPSHOT transaction sees
 	snapshot map[*Table]*tree
-	done     bool
+	// undone are how to undo changes of shape
+	undone []func()
+	done   bool
 }
 
 // op is one change of the log. n is its number in the transaction: its __$seqval is the commit's LSN plus n.
@@ -49,8 +51,9 @@ type rowLock struct {
 }
 
 type savepoint struct {
-	name string
-	ops  int
+	name   string
+	ops    int
+	shapes int
 }
 
 // errStale tells that a row changed between a statement's scan and its write; the statement is run again.
@@ -318,7 +321,8 @@ func (tx *Tx) release() {
 	for _, l := range tx.locks {
 		delete(l.table.locks, l.key)
 	}
-	if len(tx.locks) > 0 {
+	shaped := tx.db.shaping.CompareAndSwap(tx, nil)
+	if len(tx.locks) > 0 || shaped {
 		close(tx.db.freed)
 		tx.db.freed = make(chan struct{})
 	}
@@ -332,12 +336,15 @@ func (tx *Tx) rollback() {
 	tx.db.mu.Lock()
 	defer tx.db.mu.Unlock()
 	if !tx.done {
+		tx.revert(0)
 		tx.release()
 	}
 }
 
 // save marks a savepoint.
-func (tx *Tx) save(name string) { tx.saved = append(tx.saved, savepoint{name, len(tx.ops)}) }
+func (tx *Tx) save(name string) {
+	tx.saved = append(tx.saved, savepoint{name, len(tx.ops), len(tx.undone)})
+}
 
 // undo goes back to a savepoint; locks stay, as on a server.
 func (tx *Tx) undo(name string) bool {
@@ -350,6 +357,7 @@ func (tx *Tx) undo(name string) bool {
 		tx.own = map[*Table]*version{}
 		tx.db.mu.Lock()
 		defer tx.db.mu.Unlock()
+		tx.revert(tx.saved[i].shapes)
 		for _, o := range tx.ops {
 			apply(tx.mine(o.table), o)
 		}

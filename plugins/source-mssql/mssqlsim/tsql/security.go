@@ -10,7 +10,9 @@ import (
 
 // secure carries out statements about logins, users, roles and permissions.
 func (x *executor) secure(st ast.Statement) (bool, error) {
-	do := func(fn func(b *binder) error) (bool, error) { return true, x.scoped(true, fn) }
+	do := func(fn func(b *binder) error) (bool, error) {
+		return true, x.scoped(true, func(b *binder) error { return x.sess.Secure(func() error { return fn(b) }) })
+	}
 	switch s := st.(type) {
 	case *ast.CreateLoginStatement:
 		return do(func(b *binder) error { return x.sess.CreateLogin(b.loginDef(s)) })
@@ -64,7 +66,7 @@ func (x *executor) secure(st ast.Statement) (bool, error) {
 			return x.sess.Permit(permit("REVOKE", s.Permissions, s.Principals, s.SecurityTargetObject, s.GrantOptionFor, s.CascadeOption, s.AsClause))
 		})
 	case *ast.ExecuteAsStatement:
-		return do(func(b *binder) error {
+		return true, x.scoped(true, func(b *binder) error {
 			if s.Cookie != nil {
 				unsupported("EXECUTE AS with a cookie")
 			}
@@ -76,7 +78,7 @@ func (x *executor) secure(st ast.Statement) (bool, error) {
 			return x.sess.ExecuteAs(c)
 		})
 	case *ast.RevertStatement:
-		return do(func(*binder) error {
+		return true, x.scoped(true, func(*binder) error {
 			if s.Cookie != nil {
 				unsupported("REVERT with a cookie")
 			}

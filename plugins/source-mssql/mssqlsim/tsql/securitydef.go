@@ -17,7 +17,9 @@ type SecuritySession interface {
 	ServerMember(role, login string, in bool) error
 	// Permit is GRANT, DENY or REVOKE.
 	Permit(p Permit) error
-	// ExecuteAs changes who the session acts as; undo, which Revert does, brings it back.
+	// Secure runs a statement of those above, so that a transaction can undo it.
+	Secure(change func() error) error
+	// ExecuteAs changes who the session acts as; Revert brings it back.
 	ExecuteAs(c Context) error
 	Revert() error
 	// Guard tells whether the session may do something to a relation that it found; columns are those of the relation

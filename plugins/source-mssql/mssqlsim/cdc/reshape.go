@@ -1,0 +1,200 @@
+package cdc
+
+import (
+	"context"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
+)
+
+// Changes of shape are part of a transaction: each leaves behind how to undo it, and until the transaction ends all
+// other sessions of the database wait with their next statement. A server makes only those wait that need what was
+// changed, so here some wait longer; none sees what is not committed.
+
+// reshape runs a change of the shape of a database, and of the table that find finds.
+func (s *Session) reshape(n tsql.Name, find func(db *Database) *Table, change func() error) error {
+	tx := s.tx
+	if tx == nil {
+		return change()
+	}
+	db, err := s.at(n)
+	if err != nil {
+		return err
+	}
+	if db != tx.db {
+		return sqltype.Unsupported("changing the shape of another database inside a transaction")
+	}
+	db.mu.Lock()
+	t := find(db)
+	switch {
+	case t != nil && s.isolation == tsql.Snapshot:
+		err = sqltype.Errorf(3964, "Transaction failed because this DDL statement is not allowed inside a snapshot isolation transaction. Since metadata is not versioned, a metadata change can lead to inconsistency if mixed within snapshot isolation.")
+	case t != nil && tx.changed(t):
+		err = sqltype.Unsupported("changing the shape of a table after its rows in one transaction")
+	case t != nil && len(t.inst) > 0:
+		err = sqltype.Unsupported("changing the shape of a captured table inside a transaction")
+	}
+	if err != nil {
+		db.mu.Unlock()
+		return err
+	}
+	shape, security := db.shape(t), db.sec.save()
+	db.shaping.Store(tx)
+	db.mu.Unlock()
+	if err := change(); err != nil {
+		return err
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	tx.undone = append(tx.undone, func() { shape(); security() })
+	return nil
+}
+
+// none finds no table.
+func none(*Database) *Table { return nil }
+
+// called finds the table of a name.
+func (s *Session) called(n tsql.Name) func(db *Database) *Table {
+	return func(db *Database) *Table { return s.tableNamed(db, n) }
+}
+
+// changed tells whether the transaction has changed rows of a table.
+func (tx *Tx) changed(t *Table) bool {
+	for _, o := range tx.ops {
+		if o.table == t {
+			return true
+		}
+	}
+	return false
+}
+
+// shape keeps the shape of the database and of one table; the function it gives brings them back. The lock is held,
+// then as now.
+func (db *Database) shape(t *Table) (restore func()) {
+	schemas, tables := append([]string(nil), db.schemas...), append([]*Table(nil), db.tables...)
+	if t == nil {
+		return func() { db.schemas, db.tables = schemas, tables }
+	}
+	before := t.copy()
+	return func() {
+		db.schemas, db.tables = schemas, tables
+		t.take(before)
+		t.Name, t.Schema = before.Name, before.Schema
+	}
+}
+
+// save keeps what the database knows of principals and permissions.
+func (s *security) save() (restore func()) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	principals := append([]*principal(nil), s.principals...)
+	was := make([]principal, len(principals))
+	for i, p := range principals {
+		was[i] = *p
+		was[i].members = copied(p.members)
+	}
+	perms := make([]*permission, len(s.perms))
+	for i, g := range s.perms {
+		own := *g
+		perms[i] = &own
+	}
+	owners := copied(s.owners)
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for i, p := range principals {
+			*p = was[i]
+		}
+		s.principals, s.perms, s.owners = principals, perms, owners
+	}
+}
+
+func copied[K comparable, V any](m map[K]V) map[K]V {
+	if m == nil {
+		return nil
+	}
+	out := make(map[K]V, len(m))
+	for k, v := range m {
+		out[k] = v
+	}
+	return out
+}
+
+// keptLogin is a login as it was.
+type keptLogin struct {
+	login          *Login
+	name, password string
+	database       string
+	disabled       bool
+	policy         bool
+	server         map[string]bool
+	perms          map[string]byte
+}
+
+// saveLogins keeps the logins of the server.
+func (s *Server) saveLogins() (restore func()) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	logins := copied(s.logins)
+	var kept []keptLogin
+	for _, l := range logins {
+		l.mu.RLock()
+		kept = append(kept, keptLogin{l, l.name, l.password, l.database, l.disabled, l.policy, copied(l.server), copied(l.perms)})
+		l.mu.RUnlock()
+	}
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.logins = logins
+		for _, k := range kept {
+			k.login.mu.Lock()
+			k.login.name, k.login.password, k.login.database, k.login.disabled, k.login.policy, k.login.server, k.login.perms = k.name, k.password, k.database, k.disabled, k.policy, k.server, k.perms
+			k.login.mu.Unlock()
+		}
+	}
+}
+
+// Secure runs a statement about principals and permissions, which are part of a transaction too.
+func (s *Session) Secure(change func() error) error {
+	tx := s.tx
+	if tx == nil {
+		return change()
+	}
+	if s.db != tx.db {
+		return sqltype.Unsupported("changing principals of another database inside a transaction")
+	}
+	security, logins := s.db.sec.save(), s.srv.saveLogins()
+	tx.db.mu.Lock()
+	tx.db.shaping.Store(tx)
+	tx.db.mu.Unlock()
+	if err := change(); err != nil {
+		return err
+	}
+	tx.db.mu.Lock()
+	defer tx.db.mu.Unlock()
+	tx.undone = append(tx.undone, func() { security(); logins() })
+	return nil
+}
+
+// gate waits for the transaction that has changed the shape of the session's database.
+func (s *Session) gate(ctx context.Context) error {
+	if o := s.db.shaping.Load(); o == nil || o == s.tx {
+		return nil
+	}
+	s.db.mu.Lock()
+	defer s.db.mu.Unlock()
+	return s.db.await(ctx, s.tx, s.wait, func() *Tx {
+		if o := s.db.shaping.Load(); o != s.tx {
+			return o
+		}
+		return nil
+	})
+}
+
+// revert undoes changes of shape back to the n-th. The lock is held.
+func (tx *Tx) revert(n int) {
+	for i := len(tx.undone) - 1; i >= n; i-- {
+		tx.undone[i]()
+	}
+	tx.undone = tx.undone[:n]
+}
