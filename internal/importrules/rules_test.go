@@ -63,7 +63,7 @@ var rules = []rule{
 	{of: "core/plan", only: contract, never: []string{hcl, grpc, goplugin, mssql, sql}, reason: "a plan is plain"},
 	{of: "core/planner", only: append(slices.Clone(engine), "core/graph", "core/planner", "core/stream", "core/quantity"), never: []string{hcl, grpc, goplugin, mssql, sql}, reason: "planner tests need no process and no text"},
 	{of: "core/stream", only: append(slices.Clone(engine), "core/graph", "core/stream"), never: []string{hcl, grpc, goplugin, mssql, sql}, reason: "the loop is tested with literals and fakes"},
-	{of: "core/run", only: append(slices.Clone(engine), "core/graph", "core/planner", "core/stream", "core/run"), never: []string{hcl, grpc, goplugin, mssql, sql}, reason: "the runner gets its plugins as interfaces"},
+	{of: "core/run", only: append(slices.Clone(engine), "core/graph", "core/planner", "core/stream", "core/run", "core/quantity"), never: []string{hcl, grpc, goplugin, mssql, sql}, reason: "the runner gets its plugins as interfaces"},
 	{of: "core/plugin/memory", only: append(slices.Clone(values), "core/plugin$", "core/plugin/rows"), never: []string{hcl, grpc, protobuf, goplugin, mssql, sql}, reason: "the fakes stand for every plugin: tests over them need no process and no wire"},
 	{of: "core/sdk", only: sdk, never: []string{hcl, mssql, sql, module + "core/plugin/host", module + "core/plugin/memory"}, reason: "a plugin author compiles none of the engine"},
 	{of: "core/sdk/conformance", only: append(slices.Clone(sdk), "core/plugin/host", "core/plugin/memory"), never: []string{hcl, mssql, sql}, reason: "the suite starts plugins as the host does, and compiles none of the engine"},
