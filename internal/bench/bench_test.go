@@ -36,12 +36,12 @@ func TestPipeline(t *testing.T) {
 		t.Fatalf("building pipectl: %v\n%s", err, out)
 	}
 	var out bytes.Buffer
-	args := []string{"-root", "../..", "-pipectl", binary, "-dir", dir, "-quick", "-only", "bronze|silver|watch|memory"}
+	args := []string{"-root", "../..", "-pipectl", binary, "-dir", dir, "-quick", "-only", "bronze|silver|watch|plan|memory"}
 	if err := start(t.Context(), args, &out); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
 	for _, want := range []string{
-		"3,000 changes into bronze", "first build of silver", "check of every row", "1,000 changes into silver of 5,000 rows", "visible in silver",
+		"3,000 changes into bronze", "first build of silver", "check of every row", "1,000 changes into silver of 5,000 rows", "visible in silver", "plan of 50 loaded tables",
 	} {
 		if strings.Count(out.String(), want) != 2 { // while it runs, and in the table
 			t.Errorf("no figure %q in:\n%s", want, out.String())

@@ -31,17 +31,18 @@ type sizes struct {
 	table   int64 // rows of silver
 	applied int64 // change rows into silver
 	commits int   // single commits that are waited for
+	fifty   int64 // rows of each of fifty tables
 	rounds  int   // how often what takes seconds is measured; the median counts
 }
 
 // fullSizes are what the aims speak of, quickSizes a run that only shows that
 // everything works.
 func fullSizes() sizes {
-	return sizes{batch: 2_000_000, large: 10_000_000, changes: 300_000, table: 1_000_000, applied: 100_000, commits: 9, rounds: 3}
+	return sizes{batch: 2_000_000, large: 10_000_000, changes: 300_000, table: 1_000_000, applied: 100_000, commits: 9, fifty: 1_000, rounds: 3}
 }
 
 func quickSizes() sizes {
-	return sizes{batch: 5_000, large: 20_000, changes: 3_000, table: 5_000, applied: 1_000, commits: 2, rounds: 2}
+	return sizes{batch: 5_000, large: 20_000, changes: 3_000, table: 5_000, applied: 1_000, commits: 2, fifty: 2, rounds: 2}
 }
 
 // bench is one run.
@@ -78,7 +79,7 @@ func (b *bench) parts() []struct {
 		run  func(context.Context) error
 	}{
 		{"simulator", b.simulated}, {"read", b.read}, {"append", b.appendRows}, {"merge", b.merge},
-		{"bronze", b.bronze}, {"silver", b.silver}, {"watch", b.visible}, {"memory", b.memory}, {"reference", b.reference},
+		{"bronze", b.bronze}, {"silver", b.silver}, {"watch", b.visible}, {"plan", b.planned}, {"memory", b.memory}, {"reference", b.reference},
 	}
 }
 
@@ -134,7 +135,7 @@ func start(ctx context.Context, args []string, out io.Writer) (err error) {
 	fs.StringVar(&b.root, "root", ".", "`folder` of the repository")
 	fs.StringVar(&b.binary, "pipectl", "", "the program to measure")
 	dir := fs.String("dir", "", "`folder` for everything that is written (default: a new one, removed at the end)")
-	only := fs.String("only", "", "`pattern` of the parts to measure: simulator read append merge bronze silver watch memory reference")
+	only := fs.String("only", "", "`pattern` of the parts to measure: simulator read append merge bronze silver watch plan memory reference")
 	quick := fs.Bool("quick", false, "few rows: shows that everything works, measures nothing")
 	for _, n := range []struct {
 		to         *int64

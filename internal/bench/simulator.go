@@ -22,6 +22,7 @@ import (
 //	capture     switches change data capture on
 //	insert N    inserts N orders
 //	change N    makes N change rows of every kind
+//	fifty N     makes the tables of examples/fifty-tables.hcl with N rows each
 func serveSimulator(in io.Reader, out io.Writer) error {
 	stop, err := sdk.Profile("simulator")
 	if err != nil {
@@ -54,6 +55,8 @@ func serveSimulator(in io.Reader, out io.Writer) error {
 			err = s.insert(ctx, n, perCommit)
 		case "change":
 			err = s.change(ctx, n)
+		case "fifty":
+			err = fiftyTables(ctx, db, n)
 		default:
 			err = fmt.Errorf("there is no command %q", word)
 		}
