@@ -24,6 +24,8 @@ func TestEnablingWaitsForWriters(t *testing.T) {
 	must(t, err)
 	_, err = conn.Exec("SET LOCK_TIMEOUT 0; " + enable)
 	wantError(t, err, 1222, "Lock request time out")
+	_, err = before.Exec(enable) // a rollback would not undo it here
+	wantError(t, err, 50001, "sp_cdc_enable_table inside a transaction")
 	enabled := make(chan error, 1)
 	go func() { _, err := conn.Exec("SET LOCK_TIMEOUT -1; " + enable); enabled <- err }()
 	_, err = before.Exec("INSERT INTO dbo.orders VALUES (2, N'before', NULL)")

@@ -10,12 +10,12 @@ import (
 
 // enableProcedures turn change data capture of databases and tables on and off.
 var enableProcedures = map[string]captureProcedure{
-	"sp_cdc_enable_db":  {call: enableDatabase},
-	"sp_cdc_disable_db": {call: disableDatabase},
-	"sp_cdc_enable_table": {params: []tsql.Param{need("@source_schema", sysname), need("@source_name", sysname), may("@capture_instance", sysname), may("@supports_net_changes", bit), need("@role_name", sysname),
+	"sp_cdc_enable_db":  {undone: true, call: enableDatabase},
+	"sp_cdc_disable_db": {undone: true, call: disableDatabase},
+	"sp_cdc_enable_table": {undone: true, params: []tsql.Param{need("@source_schema", sysname), need("@source_name", sysname), may("@capture_instance", sysname), may("@supports_net_changes", bit), need("@role_name", sysname),
 		may("@index_name", sysname), may("@captured_column_list", longText), may("@filegroup_name", sysname), may("@allow_partition_switch", bit)}, call: enableTable},
-	"sp_cdc_disable_table": {params: []tsql.Param{need("@source_schema", sysname), need("@source_name", sysname), need("@capture_instance", sysname)}, call: disableTable},
-	"sp_cdc_cleanup_change_table": {params: []tsql.Param{need("@capture_instance", sysname), need("@low_water_mark", binLSN), may("@threshold", bigint), may("@fCleanupFailed", bit)},
+	"sp_cdc_disable_table": {undone: true, params: []tsql.Param{need("@source_schema", sysname), need("@source_name", sysname), need("@capture_instance", sysname)}, call: disableTable},
+	"sp_cdc_cleanup_change_table": {undone: true, params: []tsql.Param{need("@capture_instance", sysname), need("@low_water_mark", binLSN), may("@threshold", bigint), may("@fCleanupFailed", bit)},
 		call: cleanupTable},
 }
 
@@ -29,6 +29,9 @@ func (s *Session) captureProcedure(db *Database, n tsql.Name) *tsql.Procedure {
 		return nil
 	}
 	return &tsql.Procedure{Params: def.params, Call: func(ctx context.Context, a map[string]sqltype.Value) (*tsql.Rows, error) {
+		if def.undone && s.tx != nil {
+			return nil, sqltype.Unsupported("sys.%s inside a transaction", lower(n.Object))
+		}
 		return def.call(ctx, s, db, a)
 	}}
 }
@@ -126,7 +129,7 @@ func enableTable(ctx context.Context, s *Session, db *Database, a args) (*tsql.R
 		if c.Columns, err = t.columnList(a["@captured_column_list"]); err != nil {
 			return err
 		}
-		if err := db.enableTable(ctx, schema+"."+name, c, s.who(), s.wait); err != nil {
+		if err := db.enableTable(ctx, schema+"."+name, c, enabler{login: s.who(), wait: s.wait}); err != nil {
 			return err
 		}
 		if a.given("@allow_partition_switch") && !a.bit("@allow_partition_switch") {

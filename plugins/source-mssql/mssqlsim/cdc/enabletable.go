@@ -75,10 +75,16 @@ func noTable(schema, name string) error {
 // first of a database makes its jobs and starts capture. It waits for transactions that have written the table, whose
 // commits are not in the instance (verified on SQL Server 2022).
 func (db *Database) EnableTable(table string, c Capture) error {
-	return db.enableTable(context.Background(), table, c, "sa", -1)
+	return db.enableTable(context.Background(), table, c, enabler{login: "sa", wait: -1})
 }
 
-func (db *Database) enableTable(ctx context.Context, table string, c Capture, by string, wait lockWait) error {
+// enabler is who makes a capture instance.
+type enabler struct {
+	login string
+	wait  lockWait
+}
+
+func (db *Database) enableTable(ctx context.Context, table string, c Capture, by enabler) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if !db.enabled.Load() {
@@ -89,7 +95,7 @@ func (db *Database) enableTable(ctx context.Context, table string, c Capture, by
 		schema, name, _ := strings.Cut(table, ".")
 		return noTable(schema, name)
 	}
-	if err := db.await(ctx, nil, wait, t.writer); err != nil {
+	if err := db.await(ctx, nil, by.wait, t.writer); err != nil {
 		return err
 	}
 	in, err := db.newInstance(t, c)
@@ -97,7 +103,7 @@ func (db *Database) enableTable(ctx context.Context, table string, c Capture, by
 		return err
 	}
 	if !db.jobsMade {
-		if err := db.firstJobs(by); err != nil {
+		if err := db.firstJobs(by.login); err != nil {
 			return err
 		}
 		db.jobsMade = true

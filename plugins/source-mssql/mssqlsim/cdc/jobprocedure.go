@@ -18,14 +18,15 @@ func jobParams(first ...tsql.Param) []tsql.Param {
 // captureProcedure is a procedure of change data capture.
 type captureProcedure struct {
 	params []tsql.Param
+	undone bool // a rollback would undo it, which is not simulated
 	call   func(ctx context.Context, s *Session, db *Database, a args) (*tsql.Rows, error)
 }
 
 // jobProcedures make, change, start and stop the capture and cleanup jobs of a database.
 var jobProcedures = map[string]captureProcedure{
-	"sp_cdc_add_job":    {params: jobParams(need("@job_type", jobType), may("@start_job", bit)), call: addJob},
-	"sp_cdc_change_job": {params: jobParams(may("@job_type", jobType)), call: changeJob},
-	"sp_cdc_drop_job":   {params: []tsql.Param{may("@job_type", jobType)}, call: dropJob},
+	"sp_cdc_add_job":    {undone: true, params: jobParams(need("@job_type", jobType), may("@start_job", bit)), call: addJob},
+	"sp_cdc_change_job": {undone: true, params: jobParams(may("@job_type", jobType)), call: changeJob},
+	"sp_cdc_drop_job":   {undone: true, params: []tsql.Param{may("@job_type", jobType)}, call: dropJob},
 	"sp_cdc_start_job":  {params: []tsql.Param{may("@job_type", jobType)}, call: startJob},
 	"sp_cdc_stop_job":   {params: []tsql.Param{may("@job_type", jobType)}, call: stopJob},
 	"sp_cdc_help_jobs":  {call: helpJobs},
