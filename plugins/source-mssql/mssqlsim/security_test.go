@@ -118,7 +118,8 @@ func TestPermissionsByStatement(t *testing.T) {
 			{sql: "SELECT OBJECT_ID('dbo.t'), HAS_PERMS_BY_NAME('dbo.t', 'OBJECT', 'SELECT'), HAS_PERMS_BY_NAME('dbo.nope', 'OBJECT', 'SELECT'), HAS_PERMS_BY_NAME(NULL, NULL, 'VIEW SERVER STATE'), HAS_PERMS_BY_NAME(NULL, 'DATABASE', 'CONNECT')", rows: []string{"NULL|0|NULL|0|1"}},
 			{sql: "USE [another of permissions]", err: 916, part: "The server principal \"pl1\" is not able to access the database \"another of permissions\""},
 			{sql: "SELECT * FROM [another of permissions].dbo.x", err: 916},
-			{sql: "GRANT SELECT ON dbo.t TO readers", err: 4613},
+			{sql: "GRANT SELECT ON dbo.t TO readers", err: 15151},
+			{sql: "GRANT SELECT TO readers", err: 4613},
 			{sql: "ALTER TABLE dbo.t ADD x int", err: 4902},
 			{sql: "TRUNCATE TABLE dbo.t", err: 4701},
 			{sql: "DROP TABLE dbo.t", err: 3701},
@@ -159,7 +160,7 @@ func TestPermissionsByStatement(t *testing.T) {
 		{"CONTROL of the object", "GRANT CONTROL ON dbo.t TO pl1", []step{{sql: "ALTER TABLE dbo.t ADD x int NULL; ALTER TABLE dbo.t DROP COLUMN x; GRANT SELECT ON dbo.t TO readers; CREATE INDEX i ON dbo.t (a); DROP INDEX i ON dbo.t"}}},
 		{"db_ddladmin", "REVOKE CONTROL ON dbo.t FROM pl1; ALTER ROLE db_ddladmin ADD MEMBER pl1", []step{{sql: "CREATE TABLE dbo.made (a int); DROP TABLE dbo.made"}, {sql: "CREATE ROLE x", err: 262}}},
 		{"VIEW DATABASE STATE", "ALTER ROLE db_ddladmin DROP MEMBER pl1; GRANT VIEW DATABASE STATE TO pl1", []step{{sql: "SELECT HAS_PERMS_BY_NAME(DB_NAME(), 'DATABASE', 'VIEW DATABASE STATE'), COUNT(*) FROM sys.dm_db_partition_stats WHERE row_count > 0", rows: []string{"1|1"}}}},
-		{"with the option to grant", "GRANT DELETE ON dbo.t TO pl1 WITH GRANT OPTION", []step{{sql: "GRANT DELETE ON dbo.t TO readers"}, {sql: "GRANT INSERT ON dbo.t TO readers", err: 4613}}},
+		{"with the option to grant", "GRANT DELETE ON dbo.t TO pl1 WITH GRANT OPTION", []step{{sql: "GRANT DELETE ON dbo.t TO readers"}, {sql: "GRANT INSERT ON dbo.t TO readers", err: 15151}}},
 		{"db_owner", "ALTER ROLE db_owner ADD MEMBER pl1", []step{{sql: "CREATE USER x WITHOUT LOGIN; GRANT SELECT ON dbo.t TO x; DROP USER x; DELETE FROM dbo.t; SELECT USER_NAME(), IS_MEMBER('db_owner')", rows: []string{"pl1|1"}}}},
 		{"sysadmin", "ALTER SERVER ROLE sysadmin ADD MEMBER pl1", []step{{sql: "SELECT USER_NAME(), IS_SRVROLEMEMBER('sysadmin'), HAS_PERMS_BY_NAME(NULL, NULL, 'CONTROL SERVER')", rows: []string{"dbo|1|1"}}}},
 	} {

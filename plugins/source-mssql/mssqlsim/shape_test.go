@@ -323,6 +323,7 @@ func TestShapeInTransactions(t *testing.T) {
 		{name: "back to a savepoint", sql: "BEGIN TRAN; CREATE TABLE dbo.n (id int NOT NULL); SAVE TRAN s; DROP TABLE dbo.t; TRUNCATE TABLE dbo.n; INSERT INTO dbo.n VALUES (1); ROLLBACK TRAN s; INSERT INTO dbo.n VALUES (2); COMMIT; SELECT id FROM dbo.n; SELECT id FROM dbo.t", rows: []string{"2", "1"}},
 		{name: "a schema", sql: "BEGIN TRAN; DROP TABLE dbo.n; COMMIT; SELECT OBJECT_ID('dbo.n')", rows: []string{"NULL"}},
 		{sql: "BEGIN TRAN; INSERT INTO dbo.t VALUES (3, 3); ALTER TABLE dbo.t ADD c int NULL", err: 50001, part: "after its rows"},
+		{sql: "IF @@TRANCOUNT > 0 ROLLBACK; BEGIN TRAN; SAVE TRAN s; INSERT INTO dbo.t VALUES (3, 3); ROLLBACK TRAN s; ALTER TABLE dbo.t ADD c int NULL", err: 50001, part: "after its rows"},
 		{sql: "IF @@TRANCOUNT > 0 ROLLBACK"},
 		{sql: "ALTER DATABASE CURRENT SET ALLOW_SNAPSHOT_ISOLATION ON; SET TRANSACTION ISOLATION LEVEL SNAPSHOT; BEGIN TRAN; ALTER TABLE dbo.t ADD c int NULL", err: 3964},
 		{sql: "IF @@TRANCOUNT > 0 ROLLBACK; SET TRANSACTION ISOLATION LEVEL READ COMMITTED"},
@@ -342,4 +343,27 @@ func TestShapeInTransactions(t *testing.T) {
 	}()
 	must(t, first.Commit())
 	equal(t, <-done, []string{"0"})
+}
+
+// A change of shape waits for those who write the table, as long as LOCK_TIMEOUT says.
+func TestShapeWaitsForWriters(t *testing.T) {
+	t.Parallel()
+	conn := newEmpty(t)
+	conn.SetMaxOpenConns(2)
+	_, err := conn.Exec("CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY)")
+	must(t, err)
+	first, err := conn.Begin()
+	must(t, err)
+	_, err = first.Exec("INSERT INTO dbo.t VALUES (1)")
+	must(t, err)
+	_, err = conn.Exec("SET LOCK_TIMEOUT 0; ALTER TABLE dbo.t ADD a int NOT NULL DEFAULT 4")
+	wantError(t, err, 1222, "")
+	done := make(chan error, 1)
+	go func() {
+		_, err := conn.Exec("SET LOCK_TIMEOUT -1; ALTER TABLE dbo.t ADD a int NOT NULL DEFAULT 4")
+		done <- err
+	}()
+	must(t, first.Commit())
+	must(t, <-done)
+	equal(t, query(t, conn, "SELECT id, a FROM dbo.t"), []string{"1|4"})
 }

@@ -105,7 +105,7 @@ func (s *Session) Permit(p tsql.Permit) error {
 				return sqltype.Errorf(4606, "Granted or revoked privilege %s is not compatible with object.", q.Name)
 			}
 			if !owner && !db.sec.passesOn(mine, q.Name, on) {
-				return sqltype.Errorf(4613, "Grantor does not have GRANT permission.")
+				return noGrantor(p, on)
 			}
 			cols, err := on.columns(q.Columns)
 			if err != nil {
@@ -263,4 +263,17 @@ func (s *Session) permitServer(p tsql.Permit) error {
 		l.mu.Unlock()
 	}
 	return nil
+}
+
+// noGrantor is what who may not grant is told: of an object, that it may not know of it; of what is wider, that it may
+// not grant (texts of sys.messages; Microsoft's pages do not say which one comes).
+func noGrantor(p tsql.Permit, on *securable) error {
+	if on.class == classDatabase {
+		return sqltype.Errorf(4613, "Grantor does not have GRANT permission.")
+	}
+	what := lower(p.Class)
+	if what == "" {
+		what = "object"
+	}
+	return notFound(what, p.Name.Object)
 }

@@ -11,15 +11,46 @@ import (
 // other sessions of the database wait with their next statement. A server makes only those wait that need what was
 // changed, so here some wait longer; none sees what is not committed.
 
-// reshape runs a change of the shape of a database, and of the table that find finds.
+// reshape runs a change of the shape of a database, and of the table that find finds, when no other transaction has rows
+// of it locked.
 func (s *Session) reshape(n tsql.Name, find func(db *Database) *Table, change func() error) error {
-	tx := s.tx
-	if tx == nil {
-		return change()
-	}
 	db, err := s.at(n)
 	if err != nil {
 		return err
+	}
+	for {
+		if err := s.unlocked(db, find); err != nil {
+			return err
+		}
+		err := s.reshapeNow(db, find, change)
+		if err != errLockTimeout || s.wait == 0 { // somebody was faster
+			return err
+		}
+	}
+}
+
+// unlocked waits until no other transaction has rows of a table locked, as long as LOCK_TIMEOUT allows.
+func (s *Session) unlocked(db *Database, find func(db *Database) *Table) error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return db.await(s.ctx, s.current(), s.wait, func() *Tx {
+		t := find(db)
+		if t == nil {
+			return nil
+		}
+		for _, o := range t.locks {
+			if o != s.tx {
+				return o
+			}
+		}
+		return nil
+	})
+}
+
+func (s *Session) reshapeNow(db *Database, find func(db *Database) *Table, change func() error) (err error) {
+	tx := s.tx
+	if tx == nil {
+		return change()
 	}
 	if db != tx.db {
 		return sqltype.Unsupported("changing the shape of another database inside a transaction")
@@ -58,10 +89,15 @@ func (s *Session) called(n tsql.Name) func(db *Database) *Table {
 	return func(db *Database) *Table { return s.tableNamed(db, n) }
 }
 
-// changed tells whether the transaction has changed rows of a table.
+// changed tells whether the transaction has changed rows of a table, or still has some locked that it changed back.
 func (tx *Tx) changed(t *Table) bool {
 	for _, o := range tx.ops {
 		if o.table == t {
+			return true
+		}
+	}
+	for _, l := range tx.locks {
+		if l.table == t {
 			return true
 		}
 	}

@@ -27,6 +27,7 @@ type Session struct {
 	writing   bool
 	stmt      map[*Table]*tree // versions the running statement sees
 	ids       scopes
+	ctx       context.Context          // of the running statement, for changes of shape that wait
 	routines  map[string]*tsql.Routine // #temporary procedures
 	// NetworkWait is the time, in ms, the session has waited for its client
 	NetworkWait func() int64
@@ -71,7 +72,7 @@ func (s *Session) Statement(ctx context.Context, write bool) (func(error) error,
 	if err := s.gate(ctx); err != nil {
 		return nil, err
 	}
-	s.stmt, s.writing = nil, write
+	s.stmt, s.writing, s.ctx = nil, write, ctx
 	if write && s.tx == nil {
 		s.auto = s.db.begin()
 	}
