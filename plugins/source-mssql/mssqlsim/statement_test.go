@@ -1,6 +1,7 @@
 package mssqlsim
 
 import (
+	"database/sql/driver"
 	"errors"
 	"strings"
 	"testing"
@@ -258,6 +259,7 @@ func TestFaults(t *testing.T) {
 		if err == nil && point != tds.DropAfter {
 			t.Errorf("point %d: no error", point)
 		}
+		_ = one.Raw(func(any) error { return driver.ErrBadConn }) // whether or not it knows yet
 		_ = one.Close()
 	}
 	equal(t, query(t, conn, "SELECT COUNT(*) FROM dbo.orders"), []string{"10"})

@@ -21,6 +21,7 @@ type Session struct {
 	as        []acting // who EXECUTE AS has made of it
 	isolation tsql.Isolation
 	wait      lockWait
+	settings  tsql.Settings
 	nesting   int // @@TRANCOUNT
 	tx        *Tx
 	auto      *Tx // of a statement outside a transaction
@@ -53,7 +54,7 @@ func (s *Server) NewSession(user, database string) (*Session, error) {
 		login.mu.RUnlock()
 		e = &sqltype.Error{Number: 4064, State: 1, Class: 11, Message: "Cannot open user default database. Login failed."}
 	}
-	sess := &Session{srv: s, login: login, isolation: tsql.ReadCommitted, wait: -1}
+	sess := &Session{srv: s, login: login, isolation: tsql.ReadCommitted, wait: -1, settings: tsql.Settings{Options: tsql.DefaultOptions}}
 	if _, allowed := sess.enter(database); !allowed {
 		refused := loginFailed(user) // as a server answers: with both
 		refused.First = e
@@ -222,7 +223,13 @@ func (s *Session) SetLockTimeout(ms int64) {
 }
 
 // Reset brings the settings back, as a pooled connection's reset does; the isolation level stays.
-func (s *Session) Reset() { s.wait, s.ids, s.as, s.routines = -1, scopes{}, nil, nil }
+func (s *Session) Reset() {
+	s.settings = tsql.Settings{Options: tsql.DefaultOptions}
+	s.wait, s.ids, s.as, s.routines = -1, scopes{}, nil, nil
+}
+
+// Settings are the SET options of the session.
+func (s *Session) Settings() *tsql.Settings { return &s.settings }
 
 // TranCount is @@TRANCOUNT.
 func (s *Session) TranCount() int { return s.nesting }

@@ -40,7 +40,7 @@ func (s *Session) System(name string, a []sqltype.Value) (sqltype.Value, sqltype
 		}
 		return num(ms), integer, true, nil
 	case "@@OPTIONS":
-		return num(5496), integer, true, nil
+		return num(s.settings.Options), integer, true, nil
 	case "@@MAX_PRECISION":
 		return num(38), sqltype.Of(sqltype.TinyInt), true, nil
 	case "@@MICROSOFTVERSION":
@@ -65,6 +65,9 @@ func (s *Session) System(name string, a []sqltype.Value) (sqltype.Value, sqltype
 	case "NEWID":
 		return sqltype.FromGUID(newGUID()), sqltype.Of(sqltype.UniqueIdentifier), true, nil
 	case "XACT_STATE":
+		if s.settings.Doomed {
+			return num(-1), sqltype.Of(sqltype.SmallInt), true, nil
+		}
 		return num(int64(min(s.nesting, 1))), sqltype.Of(sqltype.SmallInt), true, nil
 	case "APP_NAME", "HOST_NAME":
 		return text(""), sysname, true, nil

@@ -182,6 +182,8 @@ type Session interface {
 	Truncate(n Name) error
 	ShapeSession
 	RoutineSession
+	// Settings are the SET options of the session.
+	Settings() *Settings
 	SecuritySession
 }
 

@@ -203,7 +203,9 @@ func (x *executor) nested(sql string, vars map[string]*variable) error {
 	inner.vars, inner.tables = vars, map[string]*tableVar{}
 	x.batch = &inner
 	defer x.sess.Scope()()
+	options := x.sess.Settings().Options
 	defer func() {
+		x.sess.Settings().Options = options
 		outer.rowCount, outer.implicit = inner.rowCount, inner.implicit
 		x.batch = outer
 	}()

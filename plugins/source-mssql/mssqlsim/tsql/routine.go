@@ -108,12 +108,13 @@ func (x *executor) callRoutine(r *Routine, args []*Argument) (int32, error) {
 	outer, out, open := x.batch, x.out, x.sess.TranCount()
 	inner := &batch{vars: vars, tables: map[string]*tableVar{}, implicit: outer.implicit, caught: outer.caught, source: r.source, routine: r}
 	counting := &settingOutput{Output: out}
-	leave := x.sess.Scope()
+	leave, options := x.sess.Scope(), x.sess.Settings().Options
 	x.batch, x.out = inner, counting
 	x.nesting++
 	_, err = x.statements(r.body)
 	x.nesting--
 	leave()
+	x.sess.Settings().Options = options
 	counting.restore()
 	x.batch, x.out = outer, out
 	outer.rowCount, outer.lastError = inner.rowCount, inner.lastError
@@ -197,7 +198,7 @@ func CallRoutine(ctx context.Context, sess Session, n Name, args []*Argument, ou
 	}
 	x := &executor{ctx: ctx, sess: sess, out: out, batch: &batch{}}
 	status, err = x.callRoutine(r, args)
-	return status, true, err
+	return status, true, x.endOfBatch(err)
 }
 
 // executeRoutine is EXEC of a procedure; ok is false when it is none that a user made.

@@ -61,6 +61,7 @@ type batch struct {
 	rowCount  int64
 	lastError int32
 	caught    *sqltype.Error
+	raised    *sqltype.Error // by RAISERROR
 	implicit  bool
 	source    string   // as the parser read it
 	routine   *Routine // whose body it is
@@ -107,11 +108,14 @@ func Exec(ctx context.Context, sess Session, req Request, implicit bool, out Out
 	x := &executor{ctx: ctx, sess: sess, out: out, batch: &batch{vars: map[string]*variable{}, tables: map[string]*tableVar{}, implicit: implicit}}
 	if len(req.Args) > 0 { // sp_executesql, which is a scope of its own
 		defer sess.Scope()()
+		options := sess.Settings().Options
+		defer func() { sess.Settings().Options = options }()
 	}
 	for _, a := range req.Args {
 		x.batch.vars[strings.ToLower(a.Name)] = &variable{typ: a.Type, val: a.Value}
 	}
 	_, err := x.text(req.SQL)
+	err = x.endOfBatch(err)
 	for _, a := range req.Args {
 		a.Value = x.batch.vars[strings.ToLower(a.Name)].val
 	}
@@ -180,6 +184,9 @@ func (x *executor) statements(list []ast.Statement) (flow, error) {
 		f, err := x.statement(st)
 		if err != nil {
 			e := asError(err)
+			if ends, failed := x.abort(e); ends {
+				return leaveBatch, errors.Join(failed, err)
+			}
 			if e == nil || !continues(e.Number) || x.batch.caught != nil || x.depth > 0 {
 				return leaveBatch, err
 			}
@@ -220,6 +227,11 @@ func (x *executor) binder() *binder {
 func (x *executor) scoped(write bool, fn func(b *binder) error) (err error) {
 	if x.batch.implicit && x.sess.TranCount() == 0 {
 		if err := x.sess.Begin(); err != nil {
+			return err
+		}
+	}
+	if write {
+		if err := x.writable(); err != nil {
 			return err
 		}
 	}

@@ -174,6 +174,7 @@ func (x *executor) raise(s *ast.RaiseErrorStatement) error {
 	case e.Class <= 10:
 		x.out.Info(e)
 	case x.depth > 0 || e.Class >= 20: // which no CATCH sees, and which ends the connection
+		x.batch.raised = e
 		return e
 	default:
 		x.out.Raise(e)
@@ -228,7 +229,8 @@ func (x *executor) setting(st ast.Statement) (flow, bool, error) {
 	switch s := st.(type) {
 	case *ast.PredicateSetStatement:
 		for _, o := range strings.Split(s.Options, ",") {
-			switch o = strings.ToUpper(strings.NewReplacer("_", "", " ", "").Replace(o)); o {
+			o = strings.ToUpper(strings.NewReplacer("_", "", " ", "").Replace(o))
+			switch o {
 			case "NOCOUNT":
 				x.out.NoCount(s.IsOn)
 			case "IMPLICITTRANSACTIONS":
@@ -246,6 +248,7 @@ func (x *executor) setting(st ast.Statement) (flow, bool, error) {
 			default:
 				return goOn, true, sqltype.Unsupported("SET %s", s.Options)
 			}
+			x.sess.Settings().set(o, s.IsOn)
 		}
 		return goOn, true, nil
 	case *ast.SetTransactionIsolationLevelStatement:
@@ -317,10 +320,19 @@ func (x *executor) transaction(st ast.Statement) (bool, error) {
 	case *ast.BeginTransactionStatement:
 		return true, x.sess.Begin()
 	case *ast.CommitTransactionStatement:
+		if err := x.writable(); err != nil {
+			return true, err
+		}
 		return true, x.sess.Commit()
 	case *ast.RollbackTransactionStatement:
+		if s.Name == nil {
+			x.sess.Settings().Doomed = false
+		}
 		return true, x.sess.Rollback(nameOf(s.Name))
 	case *ast.SaveTransactionStatement:
+		if err := x.writable(); err != nil {
+			return true, err
+		}
 		return true, x.sess.Save(nameOf(s.Name))
 	}
 	return false, nil

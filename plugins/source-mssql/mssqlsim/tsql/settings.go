@@ -1,0 +1,77 @@
+package tsql
+
+import (
+	"errors"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+)
+
+// Settings are SET options of a session, and what came of one of them.
+type Settings struct {
+	// Options are the bits of @@OPTIONS (Microsoft: Configure the user options Server Configuration Option).
+	Options int64
+	// Doomed tells that the transaction can only be rolled back: with XACT_ABORT an error was caught inside it.
+	Doomed bool
+}
+
+// DefaultOptions are those of a new connection by a driver: ANSI_WARNINGS, ANSI_PADDING, ANSI_NULLS, ARITHABORT,
+// QUOTED_IDENTIFIER, ANSI_NULL_DFLT_ON and CONCAT_NULL_YIELDS_NULL.
+const DefaultOptions = 5496
+
+const xactAbort = 16384
+
+// optionBits are the options that @@OPTIONS tells of.
+var optionBits = map[string]int64{"IMPLICITTRANSACTIONS": 2, "CURSORCLOSEONCOMMIT": 4, "ANSIWARNINGS": 8, "ANSIPADDING": 16, "ANSINULLS": 32, "ARITHABORT": 64, "ARITHIGNORE": 128,
+	"QUOTEDIDENTIFIER": 256, "NOCOUNT": 512, "ANSINULLDFLTON": 1024, "ANSINULLDFLTOFF": 2048, "CONCATNULLYIELDSNULL": 4096, "NUMERICROUNDABORT": 8192, "XACTABORT": xactAbort}
+
+// set keeps an option.
+func (s *Settings) set(option string, on bool) {
+	if on {
+		s.Options |= optionBits[option]
+	} else {
+		s.Options &^= optionBits[option]
+	}
+}
+
+// abort does what XACT_ABORT asks for after an error: the transaction is rolled back, or can only be rolled back where a
+// CATCH will see the error. RAISERROR does not count (Microsoft: SET XACT_ABORT (Transact-SQL)).
+func (x *executor) abort(e *sqltype.Error) (ends bool, err error) {
+	s := x.sess.Settings()
+	if e == nil || s.Options&xactAbort == 0 || e == x.batch.raised {
+		return false, nil
+	}
+	switch {
+	case x.sess.TranCount() == 0:
+		return true, nil
+	case x.depth > 0:
+		s.Doomed = true
+		return true, nil
+	}
+	return true, x.sess.Rollback("")
+}
+
+// writable refuses what a transaction cannot do that can only be rolled back.
+func (x *executor) writable() error {
+	if x.sess.Settings().Doomed {
+		return sqltype.Errorf(3930, "The current transaction cannot be committed and cannot support operations that write to the log file. Roll back the transaction.")
+	}
+	return nil
+}
+
+// endOfBatch rolls back what can only be rolled back, and says so.
+func (x *executor) endOfBatch(err error) error {
+	s := x.sess.Settings()
+	if !s.Doomed {
+		return err
+	}
+	s.Doomed = false
+	if x.sess.TranCount() == 0 {
+		return err
+	}
+	if err != nil {
+		if e := asError(err); e != nil {
+			x.out.Raise(e)
+		}
+	}
+	return errors.Join(x.sess.Rollback(""), sqltype.Errorf(3998, "Uncommittable transaction is detected at the end of the batch. The transaction is rolled back."))
+}
