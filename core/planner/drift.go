@@ -24,6 +24,7 @@ const (
 	codeColumnWidened = "stream.column_widened"
 	codeColumnLeftOut = "stream.column_left_out"
 	codeColumnGone    = "stream.column_gone"
+	codeDiscontinued  = "stream.column_discontinued"
 	codeSilverKey     = "silver.key_changed"
 )
 
@@ -32,6 +33,7 @@ const (
 	returnsOtherwise = "Silver would hold NULL there, and nothing would tell. Leave the column out as before. " + plugin.LoadAnew
 	retypedOtherwise = " Another way is to leave the type as the table has it."
 	addedDetail      = "That is what the source has, too, unless it filled the column for rows that it had (by a default, or before capture knew it): there silver differs, and a check names the rows. " + plugin.LoadAnew
+	endsDetail       = "Rows that are read from then on have NULL there, and so has silver once they change; a check finds them. Have the source give it before the stream goes on, or leave it out with exclude. `pipectl apply` accepts it as it is."
 	goneDetail       = "It stays in the table: rows that are read from now on have NULL there, and so has silver once they change. `pipectl apply` takes note of it."
 )
 
@@ -98,12 +100,18 @@ func fieldFold(schema *arrow.Schema, name string) (arrow.Field, bool) {
 }
 
 // leaveOut is bronze's spec with the columns that its rows are read without:
-// those that a rule drops, and those that the table has and the source lacks.
-func leaveOut(spec plugin.TableSpec, have plugin.TableState, table *model.Table, source *arrow.Schema) plugin.TableSpec {
+// those that a rule drops, those that the table has and the source lacks, and those
+// that the source discontinued.
+func leaveOut(spec plugin.TableSpec, have plugin.TableState, table *model.Table, source *arrow.Schema, discontinued []string) plugin.TableSpec {
 	var names []string
 	for _, r := range table.Columns {
 		if r.Drop {
 			names = append(names, r.Name)
+		}
+	}
+	for _, name := range discontinued {
+		if !containsFold(names, name) {
+			names = append(names, name)
 		}
 	}
 	if have.Exists {
@@ -123,14 +131,14 @@ func leaveOut(spec plugin.TableSpec, have plugin.TableState, table *model.Table,
 // that are read now. Only apply makes it forget them: a run that filled it before
 // would leave rows that have a column beside the word that they lack it, and the
 // column would be refused from then on.
-func stillLeftOut(have plugin.TableState, source *arrow.Schema) []string {
+func stillLeftOut(have plugin.TableState, source *arrow.Schema, discontinued []string) []string {
 	if !have.Exists || have.Rows != 0 {
 		return nil
 	}
 	leftOut, _ := namesOf(have, leftOutProperty)
 	return slices.DeleteFunc(leftOut, func(name string) bool {
 		_, read := fieldFold(source, name)
-		return !read
+		return !read || containsFold(discontinued, name)
 	})
 }
 
@@ -157,7 +165,7 @@ func capturedOfBronze(schema *arrow.Schema) []arrow.Field {
 // columnChanges compares the columns that the source and the declaration give
 // with those that bronze has, and with what is known of its rows. Of a table
 // without rows only the types matter.
-func columnChanges(have plugin.TableState, table *model.Table, source *arrow.Schema) []plan.Change {
+func columnChanges(have plugin.TableState, table *model.Table, source *arrow.Schema, discontinued []string) []plan.Change {
 	if !have.Exists {
 		return nil
 	}
@@ -171,6 +179,10 @@ func columnChanges(have plugin.TableState, table *model.Table, source *arrow.Sch
 		old, there := fieldFold(have.Schema, f.Name)
 		switch {
 		case empty && (!there || arrow.TypeEqual(old.Type, f.Type)):
+		case !empty && there && containsFold(discontinued, f.Name):
+			if !containsFold(leftOut, f.Name) {
+				add(codeDiscontinued, plan.ClassDestructive, f.Name, false, "the table at the source has it, and its changes lack it; it stays with the values that it has, and is NULL in rows that change")
+			}
 		case !empty && containsFold(leftOut, f.Name):
 			add(codeColumnReturns, plan.ClassResnapshot, f.Name, true, "left out before, so rows that are there lack it")
 		case !there:
@@ -195,8 +207,8 @@ func columnChanges(have plugin.TableState, table *model.Table, source *arrow.Sch
 // drift notes the changes of the stream's columns in its step, and refuses
 // those that are known to be wrong for the rows that are there. A type is left to
 // the sink, which alone knows what it can widen.
-func (p *planning) drift(ctx context.Context, lake *Lake, s *model.Stream, table *model.Table, source *arrow.Schema, step *plan.Step) error {
-	step.Changes = columnChanges(p.tables[s.To][s.Target], table, source)
+func (p *planning) drift(ctx context.Context, lake *Lake, s *model.Stream, table *model.Table, info plugin.TableInfo, step *plan.Step) error {
+	step.Changes = columnChanges(p.tables[s.To][s.Target], table, info.Schema, info.Discontinued)
 	var list diag.List
 	var inHands bool
 	for i := range step.Changes {
@@ -205,6 +217,14 @@ func (p *planning) drift(ctx context.Context, lake *Lake, s *model.Stream, table
 		case codeColumnReturns:
 			list = append(list, diag.Errorf(diag.KindSchemaChanged, c.Code, returnsOtherwise,
 				"Table %s holds rows that were read without the column %q (%s)", s.Target, c.Column, c.Class).At("target"))
+		case codeDiscontinued:
+			// Nobody changed the configuration, and the older changes still have the
+			// column: a person decides before the stream goes on.
+			if step.Accepted {
+				step.Accepted, step.NotAccepted = false, fmt.Sprintf("the source has the column %s, and its changes lack it", c.Column)
+			}
+			step.Diagnostics = append(step.Diagnostics, s.Origin.Locate(s.Addr, diag.List{diag.Warningf(c.Code, endsDetail,
+				"The source no longer gives the column %q of %s, though it has it (%s)", c.Column, s.Target, c.Class)})...)
 		case codeColumnGone:
 			step.Diagnostics = append(step.Diagnostics, s.Origin.Locate(s.Addr, diag.List{diag.Warningf(c.Code, goneDetail,
 				"The source no longer has the column %q of %s (%s)", c.Column, s.Target, c.Class)})...)

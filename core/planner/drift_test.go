@@ -31,6 +31,15 @@ func (w *world) reshape(change func([]arrow.Field) []arrow.Field) {
 	}
 }
 
+// discontinue makes the source say that its changes lack a column.
+func (w *world) discontinue(name string) {
+	w.inspected = func(r *plugin.InspectResponse) {
+		for i := range r.Tables {
+			r.Tables[i].Discontinued = []string{name}
+		}
+	}
+}
+
 func without(name string) func([]arrow.Field) []arrow.Field {
 	return func(fields []arrow.Field) (out []arrow.Field) {
 		for _, f := range fields {
@@ -78,6 +87,14 @@ func TestClassesOfChanges(t *testing.T) {
 			changes: "stream.column_left_out note destructive", class: plan.ClassDestructive},
 		"a column that the source loses": {then: func(w *world) { w.reshape(without("note")) },
 			changes: "stream.column_gone note destructive", class: plan.ClassDestructive},
+		"a column that the source has and gives no more": {then: func(w *world) { w.discontinue("note") },
+			changes: "stream.column_discontinued note destructive", class: plan.ClassDestructive},
+		"a column that the source gives again": {then: func(w *world) {
+			w.discontinue("note")
+			w.accept()
+			w.inspected = nil
+		}, changes: "stream.column_returns note re-snapshot", refused: "stream.column_returns"},
+		"a column that the source never gave": {before: func(w *world) { w.discontinue("note") }, then: func(*world) {}},
 		"a column that was left out from the start": {before: func(w *world) { w.leaveOut("note") }, then: func(w *world) { w.leaveOut() },
 			changes: "stream.column_returns note re-snapshot", refused: "stream.column_returns", says: `without the column "note"`},
 		"a column that was left out for a while": {then: func(w *world) {
@@ -270,5 +287,24 @@ func TestASavedPlanHoldsTheChanges(t *testing.T) {
 	}
 	if !found {
 		t.Error("a change more goes unseen")
+	}
+}
+
+// A run does not go on over a column that the source stopped to give until a
+// person has accepted that.
+func TestAColumnThatIsGivenNoMoreWaitsForAPerson(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.insert(1)
+	w.accept()
+	w.read()
+	w.discontinue("note")
+	step := w.plan().Step(theStream)
+	if step.Accepted || !strings.Contains(step.NotAccepted, "note") {
+		t.Errorf("accepted %v, %q", step.Accepted, step.NotAccepted)
+	}
+	w.accept()
+	if step = w.plan().Step(theStream); !step.Accepted {
+		t.Errorf("after apply: %q", step.NotAccepted)
 	}
 }

@@ -102,6 +102,10 @@ type TableInfo struct {
 	Key    []string
 	// Instances are the names under which its rows may appear, lower case.
 	Instances []string
+	// Discontinued are columns of Schema that the table has and that changes are
+	// not given any more, or will not be from a position on that is known already:
+	// their values there are NULL whatever the table holds.
+	Discontinued []string
 	// RowsEstimate comes from metadata, -1 when unknown.
 	RowsEstimate int64
 	Oldest       Position

@@ -37,6 +37,7 @@ func silence(newest plugin.Position, db record) diag.List {
 func drift(ctx context.Context, c *conn, instances []captured, r resolved, cfg tableConfig, key []string, since plugin.Position) (diag.List, error) {
 	list := instanceDrift(r, cfg, since)
 	list = append(list, droppedColumns(instances, cfg)...)
+	list = append(list, discontinuedColumns(instances, r, cfg)...)
 	list = append(list, keyDoubts(instances, r, cfg, key)...)
 	unfit, err := snapshotKeyDoubts(ctx, c, instances, r, cfg)
 	if err != nil {
@@ -80,7 +81,7 @@ func instanceDrift(r resolved, cfg tableConfig, since plugin.Position) diag.List
 		if at.Less(newest.start) {
 			detail = fmt.Sprintf("The stream goes on in it from %s on. Disable the older one only when the stream is past that by one more batch.", newest.start)
 		} else {
-			detail = "The stream has gone over to it. Once one more batch is done, the older one can be disabled; until then both capture every change."
+			detail = "The stream has gone over to it. When a run has been complete since then, the older one can be disabled; as long as it is there, both capture every change."
 		}
 	}
 	return append(list, diag.Warningf(codeInstanceSwitched, detail, "%s has a newer capture instance %s beside %s", r.table, newest.name,
@@ -106,6 +107,41 @@ func droppedColumns(instances []captured, cfg tableConfig) diag.List {
 		}
 	}
 	return list
+}
+
+// discontinued are columns that the table has, that an older capture instance has,
+// and that the newest one was made without (@captured_column_list of
+// sys.sp_cdc_enable_table). Changes from its start on lack them.
+func discontinued(instances []captured, cfg tableConfig) []string {
+	newest := instances[len(instances)-1]
+	var out []string
+	for _, ci := range instances[:len(instances)-1] {
+		for _, col := range ci.columns {
+			ruled := findRule(cfg.rules, col.name)
+			_, still := newest.find(col.name)
+			if still || col.dropped || col.computed || ruled >= 0 && cfg.rules[ruled].drop || slices.Contains(out, col.name) {
+				continue
+			}
+			out = append(out, col.name)
+		}
+	}
+	return out
+}
+
+// discontinuedColumns tells of them.
+func discontinuedColumns(instances []captured, r resolved, cfg tableConfig) diag.List {
+	lacking := discontinued(instances, cfg)
+	if lacking == nil {
+		return nil
+	}
+	newest := r.instances[len(r.instances)-1]
+	from := "From there on"
+	if newest.hasStart {
+		from = fmt.Sprintf("From %s on", newest.start)
+	}
+	return diag.List{diag.Warningf(codeColumnNotCaptured, from+" it is NULL in every change, and in silver. A DBA disables that instance and enables another one with all columns, with sys.sp_cdc_enable_table. Or leave the column out with exclude.",
+		"The newest capture instance %s lacks the %s %s, which %s still captures", newest.name, map[bool]string{true: "column", false: "columns"}[len(lacking) == 1], strings.Join(lacking, ", "),
+		strings.Join(names(r.instances[:len(r.instances)-1]), ", ")).At(cfg.path())}
 }
 
 // addedColumns are columns that came after the newest capture instance, which

@@ -54,6 +54,24 @@ func TestColumnsThatCameAndWentAreTold(t *testing.T) {
 	equal(t, look(plugin.ColumnRule{Name: "amount", Drop: true}), []string{"mssql.column_not_captured object: No capture instance has the new column region"})
 }
 
+func TestANewerInstanceWithFewerColumnsIsTold(t *testing.T) {
+	t.Parallel()
+	db := wireDatabase(t)
+	orders(t, db)
+	insert(t, db, 1)
+	must(t, db.EnableTable("dbo.orders", mssqlsim.Capture{Name: "second", Columns: []string{"id", "note"}}))
+	insert(t, db, 2)
+	r := inspect(t, open(t, db, nil), table())
+	equal(t, r.Tables[0].Discontinued, []string{"amount"})
+	equal(t, warned(t, r), []string{
+		"mssql.capture_instance_switched object: dbo.orders has a newer capture instance second beside dbo_orders",
+		"mssql.column_not_captured object: The newest capture instance second lacks the column amount, which dbo_orders still captures"})
+	without := table()
+	without.Columns = []plugin.ColumnRule{{Name: "amount", Drop: true}}
+	r = inspect(t, open(t, db, nil), without)
+	equal(t, r.Tables[0].Discontinued, nil)
+}
+
 func TestANewerInstanceAndOneThatIsGoneAreTold(t *testing.T) {
 	t.Parallel()
 	db := wireDatabase(t)

@@ -104,7 +104,7 @@ func (s *session) inspectTable(ctx context.Context, c *conn, table plugin.Source
 	info.Diagnostics = append(info.Diagnostics, problems...)
 	key, problems := s.inspectKey(instances, r, cfg, sh)
 	info.Key, info.Diagnostics = key, append(info.Diagnostics, problems...)
-	info.Schema = sh.arrow(nil)
+	info.Schema, info.Discontinued = sh.arrow(nil), discontinued(instances, cfg)
 	changed, err := drift(ctx, c, instances, r, cfg, key, req.Since[table.Address])
 	if err != nil {
 		return info, err

@@ -7374,13 +7374,16 @@ type InspectResponse_TableInfo struct {
 	Object   string                 `protobuf:"bytes,2,opt,name=object,proto3" json:"object,omitempty"`
 	Identity string                 `protobuf:"bytes,3,opt,name=identity,proto3" json:"identity,omitempty"`
 	// An IPC schema message; empty when diagnostics has an error.
-	Schema        []byte        `protobuf:"bytes,4,opt,name=schema,proto3" json:"schema,omitempty"`
-	Key           []string      `protobuf:"bytes,5,rep,name=key,proto3" json:"key,omitempty"`
-	Instances     []string      `protobuf:"bytes,6,rep,name=instances,proto3" json:"instances,omitempty"`
-	RowsEstimate  int64         `protobuf:"varint,7,opt,name=rows_estimate,json=rowsEstimate,proto3" json:"rows_estimate,omitempty"`
-	Oldest        *Position     `protobuf:"bytes,8,opt,name=oldest,proto3" json:"oldest,omitempty"`
-	Pending       int64         `protobuf:"varint,9,opt,name=pending,proto3" json:"pending,omitempty"`
-	Diagnostics   []*Diagnostic `protobuf:"bytes,10,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	Schema       []byte        `protobuf:"bytes,4,opt,name=schema,proto3" json:"schema,omitempty"`
+	Key          []string      `protobuf:"bytes,5,rep,name=key,proto3" json:"key,omitempty"`
+	Instances    []string      `protobuf:"bytes,6,rep,name=instances,proto3" json:"instances,omitempty"`
+	RowsEstimate int64         `protobuf:"varint,7,opt,name=rows_estimate,json=rowsEstimate,proto3" json:"rows_estimate,omitempty"`
+	Oldest       *Position     `protobuf:"bytes,8,opt,name=oldest,proto3" json:"oldest,omitempty"`
+	Pending      int64         `protobuf:"varint,9,opt,name=pending,proto3" json:"pending,omitempty"`
+	Diagnostics  []*Diagnostic `protobuf:"bytes,10,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	// Columns of the schema that the table has and that changes are not given any
+	// more, or will not be from a position on that is known already.
+	Discontinued  []string `protobuf:"bytes,11,rep,name=discontinued,proto3" json:"discontinued,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -7481,6 +7484,13 @@ func (x *InspectResponse_TableInfo) GetPending() int64 {
 func (x *InspectResponse_TableInfo) GetDiagnostics() []*Diagnostic {
 	if x != nil {
 		return x.Diagnostics
+	}
+	return nil
+}
+
+func (x *InspectResponse_TableInfo) GetDiscontinued() []string {
+	if x != nil {
+		return x.Discontinued
 	}
 	return nil
 }
@@ -8778,13 +8788,13 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"\n" +
 	"SinceEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x121\n" +
-	"\x05value\x18\x02 \x01(\v2\x1b.pipectl.plugin.v1.PositionR\x05value:\x028\x01\"\xdc\x04\n" +
+	"\x05value\x18\x02 \x01(\v2\x1b.pipectl.plugin.v1.PositionR\x05value:\x028\x01\"\x80\x05\n" +
 	"\x0fInspectResponse\x12\x1a\n" +
 	"\bidentity\x18\x01 \x01(\tR\bidentity\x12\x18\n" +
 	"\adisplay\x18\x02 \x01(\tR\adisplay\x123\n" +
 	"\x06newest\x18\x03 \x01(\v2\x1b.pipectl.plugin.v1.PositionR\x06newest\x12D\n" +
 	"\x06tables\x18\x04 \x03(\v2,.pipectl.plugin.v1.InspectResponse.TableInfoR\x06tables\x12?\n" +
-	"\vdiagnostics\x18\x05 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\x1a\xd6\x02\n" +
+	"\vdiagnostics\x18\x05 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\x1a\xfa\x02\n" +
 	"\tTableInfo\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x16\n" +
 	"\x06object\x18\x02 \x01(\tR\x06object\x12\x1a\n" +
@@ -8796,7 +8806,8 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x06oldest\x18\b \x01(\v2\x1b.pipectl.plugin.v1.PositionR\x06oldest\x12\x18\n" +
 	"\apending\x18\t \x01(\x03R\apending\x12?\n" +
 	"\vdiagnostics\x18\n" +
-	" \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\"r\n" +
+	" \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\x12\"\n" +
+	"\fdiscontinued\x18\v \x03(\tR\fdiscontinued\"r\n" +
 	"\fStartRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x124\n" +
 	"\x05table\x18\x02 \x01(\v2\x1e.pipectl.plugin.v1.SourceTableR\x05table\x12\x12\n" +
