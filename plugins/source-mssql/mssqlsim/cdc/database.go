@@ -128,7 +128,7 @@ func (db *Database) CreateTable(def tsql.TableDef) error {
 	if err != nil {
 		return err
 	}
-	t.ID, t.created = db.objectID(), sqltype.DateTimeTicks(db.srv.local(db.srv.clock.Now()))
+	t.created = db.localNow()
 	db.tables = append(db.tables, t)
 	return nil
 }

@@ -49,7 +49,7 @@ func at(row sqltype.Row, id int) sqltype.Value {
 func (t *Table) FullName() string { return t.Schema + "." + t.Name }
 
 func (db *Database) newTable(def tsql.TableDef) (*Table, error) {
-	t := &Table{db: db, Schema: def.Name.Schema, Name: def.Name.Object, locks: map[string]*Tx{}}
+	t := &Table{db: db, ID: db.objectID(), Schema: def.Name.Schema, Name: def.Name.Object, locks: map[string]*Tx{}}
 	if len(def.Columns) == 0 {
 		return nil, fmt.Errorf("table %s has no columns", t.FullName())
 	}
