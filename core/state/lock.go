@@ -215,8 +215,14 @@ func (l *Lock) Renew(ctx context.Context) error {
 	}
 	if newest == nil || newest.Number != l.number || newest.Holder.Released {
 		by := "it was released by someone else"
-		if newest != nil && !newest.Holder.Released {
+		// Who releases a lock of others leaves its holder's name in the next number.
+		if newest != nil && newest.Holder.Run != l.holder.Run {
 			by = fmt.Sprintf("run %s (process %d on %s) took it", newest.Holder.Run, newest.Holder.PID, newest.Holder.Host)
+			l.mu.Lock()
+			if !newest.Holder.Since.Before(l.holder.Expires) {
+				by = fmt.Sprintf("it expired at %s, since it was not renewed, and %s", l.holder.Expires.Format(time.RFC3339), by)
+			}
+			l.mu.Unlock()
 		}
 		return diag.Errorf(diag.KindConflict, "state.lock_lost", "Nothing is lost: the next run goes on from the last committed batch.",
 			"The lock of %s is lost: %s", l.name, by).Err()

@@ -165,6 +165,47 @@ func TestATakerThatLookedLongAgoDoesNotGetTheLock(t *testing.T) {
 	}
 }
 
+// Who lost a lock is told how: the next holder may have released it long ago.
+func TestALostLockTellsWhoTookIt(t *testing.T) {
+	t.Parallel()
+	expired := "it expired at 1970-01-01T00:17:40Z, since it was not renewed, and run run-2 (process 102 on "
+	for name, c := range map[string]struct {
+		then func(t *testing.T, p place, s *Store) error
+		says string
+	}{
+		"released by hand": {func(_ *testing.T, _ place, s *Store) error { return s.Unlock(ctx, "a") }, "it was released by someone else"},
+		"expired and taken": {func(_ *testing.T, p place, s *Store) error {
+			p.clock.pass(LockTTL)
+			_, err := s.Lock(ctx, "a", who(2))
+			return err
+		}, expired},
+		"expired, taken and released": {func(t *testing.T, p place, s *Store) error {
+			p.clock.pass(LockTTL)
+			l, err := s.Lock(ctx, "a", who(2))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l.Release(ctx)
+		}, expired},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := place{InSink(memory.NewLake().Open(), "sink.lake"), &clock{now: time.Unix(1000, 0)}}
+			s := p.open(t, "")
+			l, err := s.Lock(ctx, "a", who(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.then(t, p, p.open(t, "")); err != nil {
+				t.Fatal(err)
+			}
+			if err := l.Renew(ctx); !diag.HasCode(err, "state.lock_lost") || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("got %v, want %q", err, c.says)
+			}
+		})
+	}
+}
+
 func TestKeepRenewsAndEndsWhenTheLockIsLost(t *testing.T) {
 	t.Parallel()
 	p := place{InSink(memory.NewLake().Open(), "sink.lake"), &clock{now: time.Unix(1000, 0)}}
