@@ -31,7 +31,7 @@ func (s *session) failed(ctx context.Context, ref plugin.TableRef, doing string,
 		s.forget(ref)
 		return s.absent(ref)
 	}
-	kind, code, detail := classify(err)
+	kind, code, detail := classify(doing, err)
 	summary := fmt.Sprintf("%s table %s in %s: %v", capital(doing), ref.Name, s.settings.root, err)
 	if code == codeDiskFull {
 		summary = fmt.Sprintf("No room for table %s in %s: %s", ref.Name, s.settings.root, disk(err))
@@ -54,7 +54,8 @@ func disk(err error) error {
 	return err
 }
 
-func classify(err error) (kind diag.Kind, code, detail string) {
+// classify is what an error means for a call that did something to a table.
+func classify(doing string, err error) (kind diag.Kind, code, detail string) {
 	var name *deltatable.NameError
 	switch {
 	case errors.Is(err, deltalog.ErrConflict):
@@ -80,13 +81,24 @@ func classify(err error) (kind diag.Kind, code, detail string) {
 		return diag.KindInternal, "delta.corrupt", "The table's log is damaged. Restore the file that the message names, or read an older version."
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return diag.KindUnavailable, codeDiskFull, "Make room, then run again: it goes on from what is there, and nothing was written in part."
+	case errors.Is(err, syscall.EFBIG):
+		return diag.KindUnavailable, codeDiskFull, "The system takes no file of that size: the limit of the user (ulimit -f), or of the file system. Raise it, then run again: it goes on from what is there, and nothing was written in part."
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return diag.KindPermission, "delta.not_writable", "Give the user that runs pipectl the right to read and write the lake's folder."
 	case errors.Is(err, fs.ErrNotExist):
 		return diag.KindInternal, "delta.file_gone", "A file that the table's log names is gone: restore it, or restore the table to a version without it."
 	}
-	return diag.KindInternal, "delta.failed", "Nothing of this call is in the table."
+	if strings.HasPrefix(doing, reading) {
+		return diag.KindInternal, codeFailed, "Where a file of the table is damaged or cut short, restore it, or restore the table to a version without it. Nothing was changed."
+	}
+	return diag.KindInternal, codeFailed, "Nothing of this call is in the table."
 }
+
+// reading begins what calls do that only read.
+const reading = "reading"
+
+// codeFailed is of what none of the other codes tells.
+const codeFailed = "delta.failed"
 
 // quoted is a list of names as a configuration holds them.
 func quoted(names []string) string {

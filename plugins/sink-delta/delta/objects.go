@@ -74,7 +74,7 @@ func (s *session) object(key, doing string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	kind, code, detail := classify(err)
+	kind, code, detail := classify(doing, err)
 	switch {
 	case code == codeDiskFull:
 		return diag.Errorf(kind, code, detail, "No room for %s in %s: %s", key, s.settings.root, disk(err)).Err()
