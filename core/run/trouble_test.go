@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -125,7 +126,8 @@ func TestAWatchReadsAWholeTableOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "orders")
 	w.commit(memory.Insert("orders", row(1, "a")), memory.Insert("orders", row(2, "b")))
-	failing, opened := 0, 0
+	failing := 0
+	var opened atomic.Int32 // silver's events read it, too
 	r, err := w.execute(true, func(q *run.Request) {
 		stopped, stop := false, make(chan struct{})
 		q.Watch, q.Stop = true, stop
@@ -136,7 +138,7 @@ func TestAWatchReadsAWholeTableOnce(t *testing.T) {
 		q.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 		q.Event = func(e run.Event) {
 			switch {
-			case e.Kind == run.StepEnded && e.Address == w.cfg.Streams[0].Addr && !stopped, opened > 1 && !stopped:
+			case e.Kind == run.StepEnded && e.Address == w.cfg.Streams[0].Addr && !stopped, opened.Load() > 1 && !stopped:
 				stopped = true
 				close(stop)
 			case e.Kind == run.StepProgress && e.Stage == "idle" && failing == 0:
@@ -148,18 +150,18 @@ func TestAWatchReadsAWholeTableOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if errs := r.Steps[0].Diagnostics.Errors(); opened != 1 || len(errs) != 1 || errs[0].Code != "stream.snapshot_gone" {
-		t.Errorf("%d snapshots, %s %v", opened, statuses(r), r.Steps[0].Diagnostics)
+	if errs := r.Steps[0].Diagnostics.Errors(); opened.Load() != 1 || len(errs) != 1 || errs[0].Code != "stream.snapshot_gone" {
+		t.Errorf("%d snapshots, %s %v", opened.Load(), statuses(r), r.Steps[0].Diagnostics)
 	}
 }
 
 type countingSource struct {
 	awaySource
-	opened *int
+	opened *atomic.Int32
 }
 
 func (s countingSource) OpenSnapshot(ctx context.Context, req plugin.OpenSnapshotRequest) (plugin.SnapshotInfo, error) {
-	*s.opened++
+	s.opened.Add(1)
 	return s.Source.OpenSnapshot(ctx, req)
 }
 
