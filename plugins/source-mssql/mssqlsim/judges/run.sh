@@ -130,7 +130,7 @@ need() {
     tedious)
       local version
       version=$(node --version 2>/dev/null | sed -n 's/^v\([0-9]*\).*/\1/p')
-      [ "${version:-0}" -ge 18 ] && command -v npm >/dev/null || { missing "$1" "Node 18 or newer with npm"; return 1; }
+      [ "${version:-0}" -ge 20 ] && command -v npm >/dev/null || { missing "$1" "Node 20 or newer with npm"; return 1; }
       ;;
     tsql) command -v tsql >/dev/null || { missing "$1" "tsql (Debian: freetds-bin)"; return 1; } ;;
   esac
