@@ -145,6 +145,9 @@ func (t *Table) indexColumns(x *index, d tsql.IndexDef) error {
 		seen[c.id] = true
 		return c, nil
 	}
+	if len(d.Columns) == 0 {
+		return sqltype.Errorf(102, "Incorrect syntax near ')'.")
+	}
 	for _, k := range d.Columns {
 		c, err := add(k.Name)
 		if err != nil {

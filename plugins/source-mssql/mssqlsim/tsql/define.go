@@ -50,7 +50,7 @@ func (x *executor) define(st ast.Statement) (bool, error) {
 			}
 			name := ident(s.Name)
 			if name == "" {
-				name = ident(s.Owner)
+				name = required(s.Owner)
 			}
 			return x.sess.CreateSchema(name, ident(s.Owner))
 		})
@@ -61,7 +61,7 @@ func (x *executor) define(st ast.Statement) (bool, error) {
 			if k := lower(s.ObjectKind); k != "" && k != "object" && k != "notspecified" {
 				return sqltype.Unsupported("TRANSFER of %s", s.ObjectKind)
 			}
-			return x.sess.Transfer(ident(s.Name), objectName(s.ObjectName))
+			return x.sess.Transfer(required(s.Name), objectName(s.ObjectName))
 		})
 	case *ast.CreateIndexStatement:
 		return true, x.scoped(true, func(*binder) error {
@@ -69,7 +69,7 @@ func (x *executor) define(st ast.Statement) (bool, error) {
 				unsupported("a filtered index")
 			}
 			indexOptions(s.IndexOptions)
-			d := IndexDef{Name: ident(s.Name), Unique: s.Unique, Columns: indexColumns(s.Columns), Include: columnTexts(s.IncludeColumns)}
+			d := IndexDef{Name: required(s.Name), Unique: s.Unique, Columns: indexColumns(s.Columns), Include: columnTexts(s.IncludeColumns)}
 			if s.Clustered != nil {
 				d.Clustered, d.Chosen = *s.Clustered, true
 			}
@@ -83,7 +83,7 @@ func (x *executor) define(st ast.Statement) (bool, error) {
 				if l := c.LegacyIndex; l != nil { // table.index, schema.table.index
 					n, index = Name{Schema: ident(l.DatabaseIdentifier), Object: ident(l.SchemaIdentifier)}, ident(l.BaseIdentifier)
 				} else {
-					n, index = objectName(c.Object), ident(c.Index)
+					n, index = objectName(c.Object), required(c.Index)
 				}
 				if err := x.sess.DropIndex(n, index, s.IsIfExists); err != nil {
 					return err
@@ -186,7 +186,7 @@ func columnOf(defs []ColumnDef, name string) int {
 // columnDefs reads the columns of a definition, with the indexes and checks written beside them.
 func (x *executor) columnDefs(b *binder, d *ast.TableDefinition, indexes *[]IndexDef, checks *[]CheckDef) (out []ColumnDef) {
 	for _, c := range d.ColumnDefinitions {
-		name := ident(c.ColumnIdentifier)
+		name := required(c.ColumnIdentifier)
 		if c.GeneratedAlways != "" || c.Encryption != nil || c.IsMasked {
 			unsupported("the options of column %s", name)
 		}

@@ -1,6 +1,7 @@
 package tsql
 
 import (
+	"runtime"
 	"strings"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
@@ -73,14 +74,20 @@ func failf(number int32, format string, args ...any) { fail(sqltype.Errorf(numbe
 
 func unsupported(format string, args ...any) { fail(sqltype.Unsupported(format, args...)) }
 
-// catch turns a bindError into an error.
+// catch turns a bindError into an error. So it does with the use of a part of the tree that is not there: the parser
+// (teesql v1.1.0) accepts statements that it has not read to their end, and leaves holes in them.
 func catch(err *error) {
-	if r := recover(); r != nil {
-		b, ok := r.(bindError)
-		if !ok {
+	switch r := recover().(type) {
+	case nil:
+	case bindError:
+		*err = r.err
+	case runtime.Error:
+		if !strings.Contains(r.Error(), "nil pointer") {
 			panic(r)
 		}
-		*err = b.err
+		*err = sqltype.Errorf(102, "Incorrect syntax: the statement is not complete.")
+	default:
+		panic(r)
 	}
 }
 
@@ -91,7 +98,19 @@ func ident(i *ast.Identifier) string {
 	return i.Value
 }
 
+// required gives a name that a statement cannot do without.
+func required(i *ast.Identifier) string {
+	if i == nil || i.Value == "" {
+		failf(102, "Incorrect syntax near a name.")
+	}
+	return i.Value
+}
+
+// objectName gives the name of an object. The parser leaves holes where it misread a statement.
 func objectName(o *ast.SchemaObjectName) Name {
+	if o == nil || o.BaseIdentifier == nil {
+		failf(102, "Incorrect syntax near a name.")
+	}
 	if o.ServerIdentifier != nil {
 		unsupported("linked server names such as %s", o.ServerIdentifier.Value)
 	}
@@ -126,6 +145,9 @@ func (s *scope) find(c *ast.ColumnReferenceExpression) (t *tableRef, ord int) {
 }
 
 func columnText(c *ast.ColumnReferenceExpression) string {
+	if c == nil || c.MultiPartIdentifier == nil {
+		failf(102, "Incorrect syntax near a column.")
+	}
 	var n []string
 	for _, i := range c.MultiPartIdentifier.Identifiers {
 		n = append(n, i.Value)

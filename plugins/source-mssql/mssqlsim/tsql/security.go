@@ -17,15 +17,15 @@ func (x *executor) secure(st ast.Statement) (bool, error) {
 	case *ast.CreateLoginStatement:
 		return do(func(b *binder) error { return x.sess.CreateLogin(b.loginDef(s)) })
 	case *ast.AlterLoginOptionsStatement:
-		return do(func(b *binder) error { return x.sess.AlterLogin(ident(s.Name), b.loginChange(s.Options)) })
+		return do(func(b *binder) error { return x.sess.AlterLogin(required(s.Name), b.loginChange(s.Options)) })
 	case *ast.AlterLoginEnableDisableStatement:
-		return do(func(*binder) error { return x.sess.AlterLogin(ident(s.Name), LoginChange{Enabled: &s.IsEnable}) })
+		return do(func(*binder) error { return x.sess.AlterLogin(required(s.Name), LoginChange{Enabled: &s.IsEnable}) })
 	case *ast.DropLoginStatement:
-		return do(func(*binder) error { return x.sess.DropLogin(ident(s.Name), s.IsIfExists) })
+		return do(func(*binder) error { return x.sess.DropLogin(required(s.Name), s.IsIfExists) })
 	case *ast.CreateUserStatement:
 		return do(func(*binder) error {
 			u := userOptions(s.UserOptions)
-			u.Name = ident(s.Name)
+			u.Name = required(s.Name)
 			if u.Login == "" {
 				u.Login = u.Name
 			}
@@ -42,17 +42,17 @@ func (x *executor) secure(st ast.Statement) (bool, error) {
 			return x.sess.CreateUser(u)
 		})
 	case *ast.AlterUserStatement:
-		return do(func(*binder) error { return x.sess.AlterUser(ident(s.Name), userOptions(s.UserOptions)) })
+		return do(func(*binder) error { return x.sess.AlterUser(required(s.Name), userOptions(s.UserOptions)) })
 	case *ast.DropUserStatement:
-		return do(func(*binder) error { return x.sess.DropUser(ident(s.Name), s.IsIfExists) })
+		return do(func(*binder) error { return x.sess.DropUser(required(s.Name), s.IsIfExists) })
 	case *ast.CreateRoleStatement:
-		return do(func(*binder) error { return x.sess.CreateRole(ident(s.Name), ident(s.Owner)) })
+		return do(func(*binder) error { return x.sess.CreateRole(required(s.Name), ident(s.Owner)) })
 	case *ast.AlterRoleStatement:
-		return do(func(*binder) error { return x.roleAction(ident(s.Name), s.Action, x.sess.Member) })
+		return do(func(*binder) error { return x.roleAction(required(s.Name), s.Action, x.sess.Member) })
 	case *ast.AlterServerRoleStatement:
-		return do(func(*binder) error { return x.roleAction(ident(s.Name), s.Action, x.sess.ServerMember) })
+		return do(func(*binder) error { return x.roleAction(required(s.Name), s.Action, x.sess.ServerMember) })
 	case *ast.DropRoleStatement:
-		return do(func(*binder) error { return x.sess.DropRole(ident(s.Name), s.IsIfExists) })
+		return do(func(*binder) error { return x.sess.DropRole(required(s.Name), s.IsIfExists) })
 	case *ast.GrantStatement:
 		return do(func(*binder) error {
 			return x.sess.Permit(permit("GRANT", s.Permissions, s.Principals, s.SecurityTargetObject, s.WithGrantOption, false, s.AsClause))
@@ -103,11 +103,11 @@ func (b *binder) executeContext(e *ast.ExecuteContext) (c Context, caller bool) 
 func (x *executor) roleAction(role string, action ast.AlterRoleAction, member func(role, member string, in bool) error) error {
 	switch a := action.(type) {
 	case *ast.AddMemberAlterRoleAction:
-		return member(role, ident(a.Member), true)
+		return member(role, required(a.Member), true)
 	case *ast.DropMemberAlterRoleAction:
-		return member(role, ident(a.Member), false)
+		return member(role, required(a.Member), false)
 	case *ast.RenameAlterRoleAction:
-		return x.sess.RenameRole(role, ident(a.NewName))
+		return x.sess.RenameRole(role, required(a.NewName))
 	}
 	return sqltype.Unsupported("%s", nodeName(action))
 }
@@ -117,7 +117,7 @@ func (b *binder) loginDef(s *ast.CreateLoginStatement) LoginDef {
 	if !ok || p.Hashed || p.MustChange {
 		unsupported("CREATE LOGIN but WITH PASSWORD")
 	}
-	d := LoginDef{Name: ident(s.Name), Password: b.valueOf(p.Password, sqltype.Str(sqltype.NVarChar, 128)).Str(), Policy: true}
+	d := LoginDef{Name: required(s.Name), Password: b.valueOf(p.Password, sqltype.Str(sqltype.NVarChar, 128)).Str(), Policy: true}
 	for _, o := range p.Options {
 		switch o := o.(type) {
 		case *ast.OnOffPrincipalOption:
@@ -210,6 +210,9 @@ var classes = map[string]string{"": "", "notspecified": "", "object": "OBJECT", 
 
 func permit(verb string, perms []*ast.Permission, to []*ast.SecurityPrincipal, on *ast.SecurityTargetObject, option, cascade bool, as *ast.Identifier) Permit {
 	p := Permit{Verb: verb, GrantOption: option, Cascade: cascade}
+	if len(perms) == 0 || len(to) == 0 {
+		failf(102, "Incorrect syntax near '%s'.", verb)
+	}
 	if as != nil {
 		unsupported("AS of %s", verb)
 	}
@@ -248,9 +251,9 @@ func permit(verb string, perms []*ast.Permission, to []*ast.SecurityPrincipal, o
 		p.Permissions = append(p.Permissions, one)
 	}
 	for _, q := range to {
-		name := ident(q.Identifier)
-		if q.PrincipalType == ast.PrincipalTypePublic {
-			name = "public"
+		name := "public"
+		if q.PrincipalType != ast.PrincipalTypePublic {
+			name = required(q.Identifier)
 		}
 		p.Principals = append(p.Principals, name)
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/sqlc-dev/teesql/ast"
 )
 
-func (x *executor) statement(st ast.Statement) (flow, error) {
+func (x *executor) statement(st ast.Statement) (f flow, err error) {
+	defer catch(&err)
 	switch s := st.(type) {
 	case *ast.SelectStatement:
 		return goOn, x.query(s)

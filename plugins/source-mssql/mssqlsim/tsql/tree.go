@@ -9,6 +9,9 @@ import (
 
 // nodeName names a node of the parser's tree for error messages.
 func nodeName(x any) string {
+	if x == nil {
+		return "nothing"
+	}
 	return strings.TrimPrefix(reflect.TypeOf(x).String(), "*ast.")
 }
 
