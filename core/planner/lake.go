@@ -82,10 +82,10 @@ func OpenLake(ctx context.Context, cfg *model.Config, sink *model.Sink, plugins 
 }
 
 // placeEnvironment points at the argument of the pipectl block when the state
-// is another environment's; everything else is about the sink.
+// is another environment's, or where it is to lie is no place; everything else is about the sink.
 func placeEnvironment(cfg *model.Config, sink *model.Sink, err error) error {
 	list := diag.FromError(err)
-	if len(list) == 0 || list[0].Code != "state.environment" {
+	if len(list) == 0 || list[0].Code != "state.environment" && list[0].Code != state.CodePath {
 		return err
 	}
 	return cfg.Origin.Locate(sink.Addr, list).Err()

@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -8,7 +9,9 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plan"
+	"github.com/pipectl/pipectl/core/planner"
 	"github.com/pipectl/pipectl/core/plugin"
 )
 
@@ -109,5 +112,19 @@ func TestAPlanKnowsItsLakes(t *testing.T) {
 	w.accept()
 	if got := w.plan().Places[0]; got.Lineage != "" || w.lake().State.Lineage() == "" {
 		t.Errorf("a state that is not in the lake stands for it: %+v", got)
+	}
+}
+
+// A place for the state that is none is told at its argument, before anything runs.
+func TestAStateThatCannotBeKeptIsToldAtItsPath(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	file := filepath.Join(t.TempDir(), "file")
+	w.must(os.WriteFile(file, nil, 0o600))
+	w.cfg.StatePath = filepath.Join(file, "state")
+	_, err := planner.OpenLake(t.Context(), w.cfg, &w.cfg.Sinks[0], w, planner.LakeOptions{})
+	list := diag.FromError(err)
+	if len(list) != 1 || list[0].Code != "state.path" || list[0].Kind != diag.KindConfiguration || list[0].Detail == "" || list[0].Path.String() != "state.path" {
+		t.Errorf("%+v", list)
 	}
 }

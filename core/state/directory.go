@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/pipectl/pipectl/core/diag"
 )
 
 // InDirectory keeps state in a local directory, which is created when the
@@ -20,6 +22,22 @@ func InDirectory(dir string) Objects { return directory{root: dir} }
 type directory struct{ root string }
 
 func (d directory) path(key string) string { return filepath.Join(d.root, filepath.FromSlash(key)) }
+
+// CodePath is the code of the diagnostics about a directory for the state that
+// cannot be used. They are about the argument path of the block state.
+const CodePath = "state.path"
+
+// unusable says what the system said of the directory, and of which file in it.
+func unusable(doing string, err error) error {
+	kind, detail := diag.KindConfiguration, "Name a folder that pipectl can make, read and write, or leave the block state out: the state then lies in the lake."
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
+		kind, detail = diag.KindUnavailable, "Make room, then run again: it goes on from what is there."
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		kind, detail = diag.KindPermission, "Give the user that runs pipectl the right to read and write it."
+	}
+	return diag.Errorf(kind, CodePath, detail, "The folder of the state cannot be used: %s it: %s", doing, err).At("state", "path").Err()
+}
 
 // tempPrefix marks files that a crash may leave behind; no key starts with it,
 // because names are percent-encoded and never begin with a dot.
@@ -32,7 +50,7 @@ func (d directory) Put(_ context.Context, key string, data []byte, onlyIfAbsent 
 	path := d.path(key)
 	defer func() {
 		if err != nil && !errors.Is(err, ErrExists) {
-			err = fmt.Errorf("writing state file %s: %w", path, err)
+			err = unusable("writing", err)
 		}
 	}()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -91,7 +109,7 @@ func (d directory) Get(_ context.Context, key string) ([]byte, bool, error) {
 		return nil, false, nil
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("reading state: %w", err)
+		return nil, false, unusable("reading", err)
 	}
 	return data, true, nil
 }
@@ -117,7 +135,7 @@ func (d directory) List(_ context.Context, prefix, startAfter string) ([]string,
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("listing state: %w", err)
+		return nil, unusable("listing", err)
 	}
 	slices.Sort(keys)
 	return keys, nil
