@@ -43,6 +43,7 @@ start() {
   stop
   local certificate=()
   [ "$1" = off ] || certificate=(-certificate "$build/server.pem")
+  : > "$build/ready" # what the one before wrote must not be read for this one
   "$root/bin/mssqlsim" -tls "$1" -sql "$here/orders.sql" "${certificate[@]}" > "$build/ready" 2> "$build/server.log" &
   server=$!
   for _ in $(seq 200); do

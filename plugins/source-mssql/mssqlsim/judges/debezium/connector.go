@@ -46,7 +46,7 @@ func (j *judge) connect(ctx context.Context, database, state string) (*connector
 // next is the next event; an error when Debezium has ended.
 func (c *connector) next() (event, error) {
 	if !c.lines.Scan() {
-		return event{}, errors.Join(errors.New("Debezium has ended; its log says why"), c.lines.Err())
+		return event{}, errors.Join(errors.New("the connector has ended; its log says why"), c.lines.Err())
 	}
 	return decode(c.lines.Bytes())
 }

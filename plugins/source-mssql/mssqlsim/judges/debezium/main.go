@@ -115,7 +115,7 @@ func (j *judge) run(ctx context.Context) (_ string, err error) {
 	}
 	snapshot, theirs := split(theirs)
 	if len(snapshot) != w.loaded {
-		return "", fmt.Errorf("Debezium's snapshot has %d rows, %d were loaded", len(snapshot), w.loaded)
+		return "", fmt.Errorf("the snapshot of Debezium has %d rows, %d were loaded", len(snapshot), w.loaded)
 	}
 	ours, err := j.tail(ctx, dir, database)
 	if err != nil {
