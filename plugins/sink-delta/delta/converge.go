@@ -177,7 +177,7 @@ func (s *session) create(ctx context.Context, spec plugin.TableSpec) (plugin.App
 	}
 	t, created, err := deltatable.CreateIfAbsent(ctx, st, at, deltatable.Spec{Schema: spec.Schema, Description: spec.Description, Properties: properties}, s.options)
 	if err != nil {
-		return plugin.ApplyTableResult{}, s.failed(ctx, spec.Table, "creating", err)
+		return plugin.ApplyTableResult{}, s.failed(ctx, spec.Table, creating, err)
 	}
 	s.keep(at, t)
 	snap, err := t.Snapshot(ctx)

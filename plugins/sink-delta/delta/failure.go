@@ -16,9 +16,12 @@ import (
 	"github.com/pipectl/pipectl/plugins/sink-delta/store"
 )
 
+// creating is what is done to a table that is not there.
+const creating = "creating"
+
 // failed turns an error of the libraries into a diagnostic that says which
 // table, and what to do. What breaks because the table was removed meanwhile is
-// not told by what broke first.
+// not told by what broke first; one that is being created is not there yet.
 func (s *session) failed(ctx context.Context, ref plugin.TableRef, doing string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -27,7 +30,7 @@ func (s *session) failed(ctx context.Context, ref plugin.TableRef, doing string,
 	if errors.As(err, &carried) {
 		return err
 	}
-	if errors.Is(err, deltalog.ErrNotTable) || s.gone(ctx, ref, err) {
+	if doing != creating && (errors.Is(err, deltalog.ErrNotTable) || s.gone(ctx, ref, err)) {
 		s.forget(ref)
 		return s.absent(ref)
 	}
