@@ -97,6 +97,15 @@ func (p *program) run(ctx context.Context) (err error) {
 		case "skip":
 			left++
 		default:
+			// Some tests of the driver race with themselves: what fails twice, the second time alone, has failed.
+			if again, err := s.test(ctx, p.server, "", o.test); err == nil && succeeded(again) {
+				passed++
+
+				if err := p.print(o.test, true, "passed at the second time, alone", ""); err != nil {
+					return err
+				}
+				continue
+			}
 			failed++
 		}
 		if err := p.print(o.test, o.action != "fail", o.detail(), o.output); err != nil {
