@@ -100,7 +100,6 @@ func (p *program) run(ctx context.Context) (err error) {
 			// Some tests of the driver race with themselves: what fails twice, the second time alone, has failed.
 			if again, err := s.test(ctx, p.server, "", o.test); err == nil && succeeded(again) {
 				passed++
-
 				if err := p.print(o.test, true, "passed at the second time, alone", ""); err != nil {
 					return err
 				}
