@@ -14,7 +14,9 @@ import (
 // A failure tells what a person can do about it, by what the call was about.
 func TestWhatAFailureMeans(t *testing.T) {
 	t.Parallel()
-	written := func(err error) error { return fmt.Errorf("put: %w", &fs.PathError{Op: "write", Path: "part", Err: err}) }
+	written := func(err error) error {
+		return fmt.Errorf("put: %w", &fs.PathError{Op: "write", Path: "part", Err: err})
+	}
 	for name, c := range map[string]struct {
 		doing string
 		err   error
