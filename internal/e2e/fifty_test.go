@@ -102,7 +102,7 @@ func (f *fifty) run(args ...string) int {
 func TestAPlanAsksAFixedNumberOfQuestionsATable(t *testing.T) {
 	t.Parallel()
 	const (
-		once     = 6 // database, newest position and its time, version, zone, capture instances
+		once     = 7 // database (as each new connection asks, and to answer), newest position and its time, version, zone, capture instances
 		perTable = 6 // grants, columns, captured columns, size, oldest position and its time
 		waiting  = 1 // counts the commits after a table's position
 	)
