@@ -102,6 +102,12 @@ func (r *chunkRead) read(ctx context.Context, c *conn, w *rows.Writer) error {
 	if err != nil {
 		return err
 	}
+	// A stamp that is no commit's may lie ahead of capture.
+	if r.stamp.HasCommit {
+		if err := r.caughtUp(ctx, c, r.stamped, false); err != nil {
+			return err
+		}
+	}
 	result, err := c.open(ctx, r.query)
 	if err != nil {
 		return err
@@ -139,27 +145,15 @@ func (r *chunkRead) read(ctx context.Context, c *conn, w *rows.Writer) error {
 		end.Operations = map[int32]int64{plugin.OpSnapshot: n}
 		end.Least, end.Greatest = r.stamp, r.stamp
 	}
-	if high, err := maxLSN(ctx, c); err == nil && !high.IsZero() {
-		// A copy that was restored under the same name has the same identity, so
-		// at least it must not be an older one. A stamp that is no commit's may
-		// lie ahead of capture.
-		if r.stamp.HasCommit && high.Less(r.stamped) {
-			return r.behind(high)
-		}
+	high, err := maxLSN(ctx, c)
+	if err != nil {
+		return err
+	}
+	if !high.IsZero() {
 		end.High = plugin.Position{Text: high.String()}
 	}
 	end.Metrics = &plugin.ReadMetrics{From: r.stamp.Text, To: r.stamp.Text, Rows: n, Bytes: b.totalBytes, Seconds: r.now().Sub(began).Seconds()}
 	return nil
-}
-
-// behind is the error of rows that may lack what was committed up to their
-// stamp, from where on a stream reads changes.
-func (r *chunkRead) behind(newest lsn.LSN) error {
-	d := diag.Errorf(diag.KindRewound, codeRewound,
-		"The newest commit there is "+newest.String()+". A copy that was restored from an older backup answers, or a replica that lags behind, or the database was restored. What was read is not used. Check where the address leads to now, then run again.",
-		"The rows of %s were read where the commit %s, which they are to hold, is not known", r.cfg.label(), r.stamp.Text)
-	d.Data = map[string]string{"lsn": r.stamp.Text}
-	return d.Err()
 }
 
 // bind gives the metadata columns their constants and the others their source.

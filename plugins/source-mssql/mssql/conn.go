@@ -43,7 +43,7 @@ func dial(ctx context.Context, c connection, log *slog.Logger) (*conn, error) {
 		var err error
 		connector, err = mssqldb.NewSecurityTokenConnector(cfg, func(context.Context) (string, error) { return c.token, nil })
 		if err != nil {
-			return nil, &connectError{err}
+			return nil, &connectError{err: err}
 		}
 	}
 	watch := &socketWatch{}
@@ -52,7 +52,7 @@ func dial(ctx context.Context, c connection, log *slog.Logger) (*conn, error) {
 	var out *conn
 	raw, err := connector.Connect(limited)
 	if err != nil {
-		err = &connectError{err}
+		err = &connectError{err: err}
 	} else {
 		out = &conn{raw: raw, mask: c.mask, log: log}
 		var db record
@@ -69,7 +69,7 @@ func dial(ctx context.Context, c connection, log *slog.Logger) (*conn, error) {
 		return nil, ctx.Err()
 	}
 	if limited.Err() != nil {
-		return nil, &connectError{context.Cause(limited)}
+		return nil, &connectError{err: context.Cause(limited)}
 	}
 	return nil, err
 }
@@ -106,7 +106,11 @@ func (w *socketWatch) close() {
 }
 
 // connectError is a failure to open a connection.
-type connectError struct{ err error }
+type connectError struct {
+	err error
+	// again tells that the session has been connected before.
+	again bool
+}
 
 func (e *connectError) Error() string { return "connecting: " + e.err.Error() }
 func (e *connectError) Unwrap() error { return e.err }

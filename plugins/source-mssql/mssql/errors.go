@@ -41,6 +41,7 @@ const (
 	codeInstanceGone    = "mssql.change_table_gone"
 	codeMissingColumn   = "mssql.missing_column"
 	codeTransient       = "mssql.transient"
+	codeBehind          = "mssql.behind"
 	codeServer          = "mssql.server"
 	codeValue           = "mssql.value"
 	codeRowSize         = "mssql.row_size"
@@ -79,8 +80,10 @@ const (
 var loginErrors = []int32{18450, 18452, 18456, 18461, 18463, 18470, 18486, 18487, 18488, 18401}
 
 // transientErrors may pass by themselves: deadlock victims, broken links,
-// fail-overs of availability groups, and throttling of Azure SQL Database.
-var transientErrors = []int32{errDeadlock, 233, 976, 978, 983, 4221, 6005, 10053, 10054, 10060, 10928, 10929,
+// fail-overs of availability groups, databases that recover, and throttling of
+// Azure SQL Database (Microsoft: Troubleshoot common connection issues to Azure SQL
+// Database).
+var transientErrors = []int32{errDeadlock, 233, 615, 926, 976, 978, 983, 4221, 6005, 10053, 10054, 10060, 10928, 10929,
 	40197, 40501, 40613, 49918, 49919, 49920}
 
 // sqlNumber is the number of the server's error in err, 0 without one. A server that cannot open the database says so
@@ -117,6 +120,9 @@ func transient(err error) bool {
 	}
 	var connecting *connectError
 	if errors.As(err, &connecting) {
+		if connecting.again {
+			return true
+		}
 		var dns *net.DNSError
 		return number == 0 && !tlsProblem(err) && !(errors.As(err, &dns) && dns.IsNotFound)
 	}
@@ -142,6 +148,8 @@ func (c connection) diagnose(err error) error {
 	var connecting *connectError
 	isConnecting := errors.As(err, &connecting)
 	switch {
+	case isConnecting && connecting.again:
+		return fail(diag.KindTransient, codeDatabase, "It could be opened before: it may be recovering after a restart, or failing over. The server says: "+said, "The database %q cannot be opened for now", c.driver.Database)
 	case slices.Contains(loginErrors, number):
 		return withPath(fail(diag.KindPermission, codeLogin, "Check user, password and database. The server says: "+said, "The server %s refused the login", c.server()), c.place)
 	case number == errCannotOpenDB || number == errDatabaseDenied:

@@ -78,6 +78,8 @@ func (p *pool) dial(ctx context.Context) (*conn, error) {
 	c, err := dial(ctx, p.config, p.log)
 	if err == nil {
 		err = p.vouch(c)
+	} else if sqlNumber(err) == errCannotOpenDB && p.everConnected() {
+		err = &connectError{err: err, again: true}
 	}
 	if err != nil {
 		<-p.slots

@@ -79,6 +79,9 @@ func (r *rangeRead) read(ctx context.Context, c *conn, w *rows.Writer) error {
 	metrics.RTTMillis = r.ping(ctx, c, began)
 	waited, waitKnown := networkWait(ctx, c)
 
+	if err := r.caughtUp(ctx, c, r.to, true); err != nil {
+		return err
+	}
 	times, err := r.clock.forRange(ctx, c, r.from, r.to)
 	if err != nil {
 		return err

@@ -53,6 +53,22 @@ func past(p plugin.Position, l, newest lsn.LSN) error {
 	return rewound(p, fmt.Sprintf("The newest commit it knows is %s.", newest))
 }
 
+// caughtUp makes sure that the server behind a connection has all commits up to a
+// position. Connections of one session may lead to different replicas, and a copy
+// that was restored under the same name has the same identity: what such a one
+// lacks would be missing without a word. captured tells that what is read comes
+// from change tables: where nothing is captured, which NULL says, there are none,
+// and the read says so itself.
+func (s *session) caughtUp(ctx context.Context, c *conn, to lsn.LSN, captured bool) error {
+	newest, err := maxLSN(ctx, c)
+	if err != nil || !newest.Less(to) || newest.IsZero() && captured {
+		return err
+	}
+	return diag.Errorf(diag.KindTransient, codeBehind,
+		"A replica that lags behind answers, or a copy that was restored from an older backup; connections with ApplicationIntent=ReadOnly may each lead to another one. Nothing was read there. Where it comes again, let the address lead to one server.",
+		"The database %s that answers has commits up to %s, and those up to %s are to be read", c.database.display, newest, to).Err()
+}
+
 // checkTimeLine looks whether the positions between which a batch lies are still
 // commits of this database with the times they had.
 func (b *batch) checkTimeLine(ctx context.Context, c *conn) error {
