@@ -122,10 +122,19 @@ func (x *execution) awaitStream(ctx context.Context, a addr.Address, planned, ov
 // follow applies a silver whenever its stream moved, and once more when the
 // stream has ended.
 func (x *execution) follow(ctx context.Context, a addr.Address, ready func() error, moved, over <-chan struct{}) {
+	due := false // until what came was applied
 	x.keep(ctx, a, ready, func(t *trouble) error {
 		for {
+			if due {
+				if err := x.silver(ctx, a, x.results[a]); err != nil {
+					return err
+				}
+				due = false
+				t.over()
+			}
 			select {
 			case <-moved:
+				due = true
 			case <-over:
 				err := x.silver(ctx, a, x.results[a])
 				if err == nil {
@@ -135,10 +144,6 @@ func (x *execution) follow(ctx context.Context, a addr.Address, ready func() err
 			case <-ctx.Done():
 				return ctx.Err()
 			}
-			if err := x.silver(ctx, a, x.results[a]); err != nil {
-				return err
-			}
-			t.over()
 		}
 	})
 }

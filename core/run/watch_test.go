@@ -118,6 +118,66 @@ func TestAWatchAppliesASnapshotThatItTook(t *testing.T) {
 	})
 }
 
+// A silver that could not apply what its stream brought applies it when it can,
+// also when nothing else happens at the source.
+func TestAWatchAppliesWhatASilverCouldNot(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "orders")
+		w.commit(memory.Insert("orders", row(1, "a")))
+		w.mustExecute(true)
+		w.commit(memory.Insert("orders", row(2, "b")))
+		idle, applied, failing, stop := 0, 0, 2, make(chan struct{})
+		r, err := w.execute(false, func(q *run.Request) {
+			q.Watch, q.Stop = true, stop
+			q.Plugins = troubled{q.Plugins.(*sessions), &failing}
+			q.Sleep = func(ctx context.Context, d time.Duration) error { // the bubble's time
+				select {
+				case <-time.After(d):
+				case <-ctx.Done():
+				}
+				return ctx.Err()
+			}
+			q.Event = func(e run.Event) {
+				if e.Kind != run.StepProgress || e.Stage != "idle" {
+					return
+				}
+				if idle++; idle == 30 {
+					applied = len(w.silver("orders"))
+					close(stop)
+				}
+			}
+		})
+		if err != nil || applied != 2 || failing != 0 || r.Steps[1].Status != run.Done {
+			t.Errorf("silver had %d rows when all was quiet, want 2; %d failures left: %s, %v", applied, failing, statuses(r), err)
+		}
+	})
+}
+
+// troubled has a silver whose first calls fail in a way that passes.
+type troubled struct {
+	*sessions
+	failing *int
+}
+
+func (s troubled) Silver(ctx context.Context, a addr.Address) (plugin.Silver, error) {
+	silver, err := s.sessions.Silver(ctx, a)
+	return troubledSilver{silver, s.failing}, err
+}
+
+type troubledSilver struct {
+	plugin.Silver
+	failing *int
+}
+
+func (s troubledSilver) RunSilver(ctx context.Context, req plugin.SilverRequest, host plugin.Host, progress func(plugin.Progress)) (plugin.SilverResult, error) {
+	if *s.failing > 0 {
+		*s.failing--
+		return plugin.SilverResult{}, diag.Errorf(diag.KindTransient, "lake.busy", "", "busy").Err()
+	}
+	return s.Silver.RunSilver(ctx, req, host, progress)
+}
+
 // patientSource reads nothing while anything else goes on.
 type patientSource struct{ plugin.Source }
 
