@@ -47,11 +47,12 @@ func decide(view plugin.LedgerView, found snapshotRows) decision {
 // fromSnapshot reports whether rows of the snapshot itself are applied.
 func (d decision) fromSnapshot() bool { return d.rebuild && d.snapshot != "" }
 
-// guard is the column by which the newer of two rows of a key wins. A snapshot
-// replaces what is there, "": it may stand at the position of a row that it
-// corrects, and silver has nothing that is newer than bronze.
+// guard is the column by which the newer of two rows of a key wins. A rebuild
+// replaces what is there, "": a snapshot may stand at the position of a row that
+// it corrects, another program may have written rows with a position, and silver
+// has nothing that is newer than bronze.
 func (d decision) guard() string {
-	if d.fromSnapshot() {
+	if d.rebuild {
 		return ""
 	}
 	return plugin.ColumnStartLSN
