@@ -60,8 +60,9 @@ func (r Reach) Check(ctx context.Context, l *ledger.Ledger) error {
 		return diag.Errorf(diag.KindConfiguration, "stream.checkpoint_rewound", newID,
 			"Table %s holds batches up to %d of %q, and the checkpoint in %s has come to %d only", t.name, t.txn, r.SinkID, r.State, r.Newest).Err()
 	}
-	// Facts without any batch of the stream were made anew, as apply does.
-	if r.FactsTxn >= 0 && r.FactsTxn < r.Committed {
+	// Facts without any batch of the stream were made anew, as apply does. Where
+	// bronze has the newest batch, only facts were put back, and no row is missing.
+	if r.FactsTxn >= 0 && r.FactsTxn < r.Committed && r.BronzeTxn < r.Committed {
 		return diag.Errorf(diag.KindStale, CodeRowsLost,
 			"Was the lake put back to an older state, and the checkpoint not? Put back either so that both are of one moment: with an older checkpoint the batches are read from the source again. "+plugin.LoadAnew,
 			"Table %s records batches up to %d of %q, and by the checkpoint in %s batch %d was carried out", l.Facts().Name, r.FactsTxn, r.SinkID, r.State, r.Committed).Err()

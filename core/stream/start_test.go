@@ -133,6 +133,21 @@ func TestALakeThatWasPutBackBeneathItsCheckpointIsAnError(t *testing.T) {
 	}
 }
 
+// Facts that alone were put back lack what they told of batches; bronze lacks
+// nothing.
+func TestFactsThatWerePutBackLoseNoRows(t *testing.T) {
+	t.Parallel()
+	w := started(t)
+	before := w.lake.Clone()
+	w.insert(5, 3)
+	w.mustRun(t)
+	w.lake.PutBack(before, facts)
+	w.insert(6, 4)
+	if got := w.mustRun(t); got.Rows != 1 || len(w.lake.Rows(bronze)) != 4 {
+		t.Errorf("%+v, %d rows", got, len(w.lake.Rows(bronze)))
+	}
+}
+
 func TestABronzeWithoutRowsYetHasLostNone(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

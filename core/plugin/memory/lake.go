@@ -171,6 +171,14 @@ func (l *Lake) Clone() *Lake {
 	return c
 }
 
+// PutBack puts one table into the state that it has in an older copy of the lake.
+func (l *Lake) PutBack(older *Lake, table string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := older.tables[table]
+	l.tables[table].versions = slices.Clone(t.versions)
+}
+
 func (l *Lake) newID() string {
 	l.made++
 	return fmt.Sprintf("table-%d", l.made)

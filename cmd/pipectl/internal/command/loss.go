@@ -124,7 +124,8 @@ func (w *workspace) lostTables(ctx context.Context, lake *planner.Lake, control 
 		req.AppIDs = append(req.AppIDs, sinkID, ledger.FactsApp(sinkID))
 		all = append(all, looked{s.Addr, plugin.TableRef{Name: s.Target, Path: s.Path}, func(have plugin.TableState) bool {
 			recorded := stream.Txn(facts, ledger.FactsApp(sinkID))
-			return log.Newest >= 0 && !have.Exists || stream.Txn(have, sinkID) < recorded || recorded < log.Committed
+			written := stream.Txn(have, sinkID)
+			return log.Newest >= 0 && !have.Exists || written < recorded || max(written, recorded) < log.Committed
 		}})
 	}
 	for i := range w.config.Silvers {
