@@ -84,6 +84,15 @@ func TestAWatchOutlivesAServerThatIsAway(t *testing.T) {
 	}
 }
 
+// inBubble waits in the time of a synctest bubble.
+func inBubble(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+	return ctx.Err()
+}
+
 // A silver that looked while the snapshot of its stream was read is told when
 // the snapshot is there, also when nothing else happens at the source.
 func TestAWatchAppliesASnapshotThatItTook(t *testing.T) {
@@ -95,13 +104,7 @@ func TestAWatchAppliesASnapshotThatItTook(t *testing.T) {
 		_, err := w.execute(true, func(q *run.Request) {
 			q.Watch, q.Stop = true, stop
 			q.Plugins = away{q.Plugins.(*sessions), patientSource{w.plugin.Database.Open()}}
-			q.Sleep = func(ctx context.Context, d time.Duration) error { // the bubble's time
-				select {
-				case <-time.After(d):
-				case <-ctx.Done():
-				}
-				return ctx.Err()
-			}
+			q.Sleep = inBubble
 			q.Event = func(e run.Event) {
 				if e.Kind != run.StepProgress || e.Stage != "idle" {
 					return
@@ -131,13 +134,7 @@ func TestAWatchAppliesWhatASilverCouldNot(t *testing.T) {
 		r, err := w.execute(false, func(q *run.Request) {
 			q.Watch, q.Stop = true, stop
 			q.Plugins = troubled{q.Plugins.(*sessions), &failing}
-			q.Sleep = func(ctx context.Context, d time.Duration) error { // the bubble's time
-				select {
-				case <-time.After(d):
-				case <-ctx.Done():
-				}
-				return ctx.Err()
-			}
+			q.Sleep = inBubble
 			q.Event = func(e run.Event) {
 				if e.Kind != run.StepProgress || e.Stage != "idle" {
 					return
