@@ -89,7 +89,7 @@ func (c *Checkpoint) Load(ctx context.Context) (Log, error) {
 		log.Committed = commits[len(commits)-1]
 	}
 	if log.Committed < log.Newest-1 || log.Committed > log.Newest {
-		return log, c.store.damaged(c.dir+"commits/"+number(log.Newest-1),
+		return log, c.store.damaged(c.commitKey(log.Newest-1),
 			fmt.Errorf("offset %d exists and the newest commit is %d; each batch is committed before the next one starts", log.Newest, log.Committed))
 	}
 	log.Offset, _, err = c.Offset(ctx, log.Newest)
@@ -156,18 +156,33 @@ func encodeOffset(o Offset) []byte {
 	return []byte(`{"start": ` + side(o.Start) + `, "end": ` + side(o.End) + "}")
 }
 
-// PutCommit marks a batch as done, after its facts were written. A mark that is
-// there already stays.
-func (c *Checkpoint) PutCommit(ctx context.Context, n int64) error {
-	err := c.store.create(ctx, c.dir+"commits/"+number(n), commitFile{At: c.store.clock().UTC()})
+// PutCommit marks a batch as done, after its facts were written. written is the
+// newest batch that bronze had then, -1 for none. A mark that is there already
+// stays.
+func (c *Checkpoint) PutCommit(ctx context.Context, n, written int64) error {
+	err := c.store.create(ctx, c.commitKey(n), commitFile{At: c.store.clock().UTC(), Written: &written})
 	if errors.Is(err, ErrExists) {
 		return nil
 	}
 	return err
 }
 
+// Written is the newest batch that bronze had when a batch was marked as done, -1
+// for none; false when the mark does not say, as those of older releases.
+func (c *Checkpoint) Written(ctx context.Context, n int64) (int64, bool, error) {
+	var f commitFile
+	ok, err := c.store.read(ctx, c.commitKey(n), &f)
+	if err != nil || !ok || f.Written == nil {
+		return -1, false, err
+	}
+	return *f.Written, true, nil
+}
+
+func (c *Checkpoint) commitKey(n int64) string { return c.dir + "commits/" + number(n) }
+
 type commitFile struct {
-	At time.Time `json:"at"`
+	At      time.Time `json:"at"`
+	Written *int64    `json:"bronze_batch,omitempty"`
 }
 
 // Trim removes entries older than the newest KeepEntries up to batch newest.

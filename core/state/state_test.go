@@ -259,9 +259,12 @@ func TestOffsets(t *testing.T) {
 		if log, err := c.Load(ctx); err != nil || log != (Log{Newest: 0, Offset: first, Committed: -1}) {
 			t.Errorf("%+v, %v", log, err)
 		}
-		for range 2 {
-			if err := c.PutCommit(ctx, 0); err != nil {
+		for _, written := range []int64{-1, 7} { // the first mark stays
+			if err := c.PutCommit(ctx, 0, written); err != nil {
 				t.Fatal(err)
+			}
+			if got, known, err := c.Written(ctx, 0); err != nil || !known || got != -1 {
+				t.Errorf("bronze had %d, %v, %v", got, known, err)
 			}
 		}
 		next := Offset{Start: first.End, End: at("0x5", "2026-03-01T12:00:00.003")}
@@ -302,6 +305,31 @@ func TestOffsetsOfOthers(t *testing.T) {
 	}
 }
 
+// Marks of older releases do not say what bronze had; nor does one that is not there.
+func TestWhatBronzeHadWhenABatchWasDone(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]struct {
+		written int64
+		known   bool
+	}{
+		`{"at":"2026-03-01T12:00:00Z"}`:                                {-1, false},
+		`{"at":"2026-03-01T12:00:00Z","bronze_batch":-1}`:              {-1, true},
+		`{"at":"2026-03-01T12:00:00Z","bronze_batch":12,"later":true}`: {12, true},
+		"": {-1, false},
+	} {
+		p := place{InSink(memory.NewLake().Open(), "sink.lake"), &clock{}}
+		if text != "" {
+			if err := p.Put(ctx, "shop/streams/a/commits/00000000000000000003", []byte(text), true); err != nil {
+				t.Fatal(err)
+			}
+		}
+		written, known, err := p.open(t, "").Stream("a").Checkpoint(0).Written(ctx, 3)
+		if err != nil || written != want.written || known != want.known {
+			t.Errorf("%s: %d, %v, %v", text, written, known, err)
+		}
+	}
+}
+
 func TestALogWithGapsIsAnError(t *testing.T) {
 	t.Parallel()
 	p := place{InSink(memory.NewLake().Open(), "sink.lake"), &clock{}}
@@ -311,7 +339,7 @@ func TestALogWithGapsIsAnError(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := c.PutCommit(ctx, 1); err != nil {
+	if err := c.PutCommit(ctx, 1, 1); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.Load(ctx); !diag.Is(err, diag.KindConfiguration) || !strings.Contains(err.Error(), "offset 3 exists") {
@@ -328,7 +356,7 @@ func TestTrimKeepsTheNewest(t *testing.T) {
 			if _, err := c.PutOffset(ctx, n, Offset{Start: at("0x1", ""), End: at("0x2", "")}); err != nil {
 				t.Fatal(err)
 			}
-			if err := c.PutCommit(ctx, n); err != nil {
+			if err := c.PutCommit(ctx, n, n); err != nil {
 				t.Fatal(err)
 			}
 		}

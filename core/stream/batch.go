@@ -29,7 +29,7 @@ func (s *stream) batch(ctx context.Context, n int64, offset state.Offset) error 
 		s.factsTxn = n
 		s.result.Rows += done.Counts.Rows
 	}
-	if err := s.checkpoint.PutCommit(ctx, n); err != nil {
+	if err := s.checkpoint.PutCommit(ctx, n, s.bronzeTxn); err != nil {
 		return fmt.Errorf("marking batch %d of %s as done: %w", n, s.sinkID, err)
 	}
 	s.result.Batches++
@@ -112,8 +112,11 @@ func (s *stream) write(ctx context.Context, plan plugin.BatchPlan, out *ledger.B
 		s.abort(ctx, into)
 		return nil
 	}
-	_, err = s.commit(ctx, into, tokens, ledger.BatchMetadata(*out))
-	return err
+	if _, err := s.commit(ctx, into, tokens, ledger.BatchMetadata(*out)); err != nil {
+		return err
+	}
+	s.bronzeTxn = max(s.bronzeTxn, out.Number)
+	return nil
 }
 
 // abort drops the files of a write; they are found as unreferenced otherwise.

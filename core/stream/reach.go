@@ -2,10 +2,12 @@ package stream
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/ledger"
 	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/state"
 )
 
 // Reach is how far the checkpoint of a stream has come, and the tables that its
@@ -20,6 +22,9 @@ type Reach struct {
 	// Committed is the number of the newest batch that the checkpoint has as carried
 	// out, -1 for none. It is to be read before the tables: they record it by then.
 	Committed int64
+	// Checkpoint is that of the live generation. It is asked only where tables are
+	// behind it.
+	Checkpoint *state.Checkpoint
 	// Bronze is the name of the table.
 	Bronze string
 	// BronzeTxn and FactsTxn are the newest batches that the tables record, -1 for
@@ -60,12 +65,8 @@ func (r Reach) Check(ctx context.Context, l *ledger.Ledger) error {
 		return diag.Errorf(diag.KindConfiguration, "stream.checkpoint_rewound", newID,
 			"Table %s holds batches up to %d of %q, and the checkpoint in %s has come to %d only", t.name, t.txn, r.SinkID, r.State, r.Newest).Err()
 	}
-	// Facts without any batch of the stream were made anew, as apply does. Where
-	// bronze has the newest batch, only facts were put back, and no row is missing.
-	if r.FactsTxn >= 0 && r.FactsTxn < r.Committed && r.BronzeTxn < r.Committed {
-		return diag.Errorf(diag.KindStale, CodeRowsLost,
-			"Was the lake put back to an older state, and the checkpoint not? Put back either so that both are of one moment: with an older checkpoint the batches are read from the source again. "+plugin.LoadAnew,
-			"Table %s records batches up to %d of %q, and by the checkpoint in %s batch %d was carried out", l.Facts().Name, r.FactsTxn, r.SinkID, r.State, r.Committed).Err()
+	if err := r.checkCommitted(ctx, l); err != nil {
+		return err
 	}
 	if r.BronzeTxn >= r.FactsTxn {
 		return nil
@@ -76,6 +77,39 @@ func (r Reach) Check(ctx context.Context, l *ledger.Ledger) error {
 	}
 	return diag.Errorf(diag.KindStale, CodeRowsLost, "Was it dropped, replaced or put back to an older version? Restore it. "+plugin.LoadAnew,
 		"Table %s lacks rows that were written: the facts record rows in batches of %q after number %d, the table does not", r.Bronze, r.SinkID, r.BronzeTxn).Err()
+}
+
+const putBack = "Was the lake put back to an older state, and the checkpoint not? Put back either so that both are of one moment: with an older checkpoint the batches are read from the source again. "
+
+// checkCommitted holds both tables against the checkpoint, where it has come
+// further than either. What it knows of bronze's rows tells a lake that was put
+// back from facts that alone were put back or made anew, and batches that had no
+// rows from those that had. One of an older release does not know it: there facts
+// that record nothing of the stream count as made anew, as apply does.
+func (r Reach) checkCommitted(ctx context.Context, l *ledger.Ledger) error {
+	if max(r.BronzeTxn, r.FactsTxn) >= r.Committed {
+		return nil
+	}
+	written, known, err := r.Checkpoint.Written(ctx, r.Committed)
+	switch {
+	case err != nil:
+		return err
+	case known && r.BronzeTxn < written:
+		return diag.Errorf(diag.KindStale, CodeRowsLost, putBack+plugin.LoadAnew,
+			"Table %s holds rows of %s, and by the checkpoint in %s it had those of batch %d", r.Bronze, batchesOf(r.SinkID, r.BronzeTxn), r.State, written).Err()
+	case !known && r.FactsTxn >= 0:
+		return diag.Errorf(diag.KindStale, CodeRowsLost, putBack+plugin.LoadAnew,
+			"Table %s records batches up to %d of %q, and by the checkpoint in %s batch %d was carried out", l.Facts().Name, r.FactsTxn, r.SinkID, r.State, r.Committed).Err()
+	}
+	return nil
+}
+
+// batchesOf are the batches of a stream up to the newest that a table has.
+func batchesOf(sinkID string, newest int64) string {
+	if newest < 0 {
+		return fmt.Sprintf("no batch of %q", sinkID)
+	}
+	return fmt.Sprintf("batches up to %d of %q", newest, sinkID)
 }
 
 // Txn is the newest version of an app id in a table, -1 when none.

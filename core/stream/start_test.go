@@ -3,6 +3,9 @@ package stream_test
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +15,7 @@ import (
 
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/plugin/memory"
 	"github.com/pipectl/pipectl/core/state"
 	"github.com/pipectl/pipectl/core/stream"
 )
@@ -145,6 +149,96 @@ func TestFactsThatWerePutBackLoseNoRows(t *testing.T) {
 	w.insert(6, 4)
 	if got := w.mustRun(t); got.Rows != 1 || len(w.lake.Rows(bronze)) != 4 {
 		t.Errorf("%+v, %d rows", got, len(w.lake.Rows(bronze)))
+	}
+}
+
+// What a checkpoint beside the lake knows of bronze tells a lake that was put back
+// from tables of the ledger that were.
+func TestALakePutBackBeneathAStateBesideIt(t *testing.T) {
+	t.Parallel()
+	const lost = "stream.rows_lost"
+	insert := func(w *world) { w.insert(5, 3) }
+	idle := func(w *world) { w.idle(5) }
+	for name, tt := range map[string]struct {
+		// later is what a second batch is made of, after one with rows.
+		later func(*world)
+		// back is the state of the lake when it goes on; first is the lake before the
+		// first batch, second that before the second.
+		back func(w *world, first, second *memory.Lake)
+		// older tells that the state is of a release that did not keep what bronze had.
+		older bool
+		code  string
+	}{
+		"to before the first batch":                          {insert, func(w *world, first, _ *memory.Lake) { w.lake = first }, false, lost},
+		"to before the first batch, and the newest is empty": {idle, func(w *world, first, _ *memory.Lake) { w.lake = first }, false, lost},
+		"to before the second batch":                         {insert, func(w *world, _, second *memory.Lake) { w.lake = second }, false, lost},
+		"to before the second batch, which is empty":         {idle, func(w *world, _, second *memory.Lake) { w.lake = second }, false, ""},
+		"to before the second batch, by an older state":      {insert, func(w *world, _, second *memory.Lake) { w.lake = second }, true, lost},
+		"only bronze": {insert, func(w *world, _, second *memory.Lake) { w.lake.PutBack(second, bronze) }, false, lost},
+		"only facts":  {insert, func(w *world, _, second *memory.Lake) { w.lake.PutBack(second, facts) }, false, ""},
+		"only facts, and the newest batch is empty":      {idle, func(w *world, _, second *memory.Lake) { w.lake.PutBack(second, facts) }, false, ""},
+		"only facts, to before the first batch":          {idle, func(w *world, first, _ *memory.Lake) { w.lake.PutBack(first, facts) }, false, ""},
+		"facts made anew, and the newest batch is empty": {idle, func(w *world, _, _ *memory.Lake) { w.lake.DropTable(facts); w.books(t) }, false, ""},
+		"facts made anew, by an older state":             {insert, func(w *world, _, _ *memory.Lake) { w.lake.DropTable(facts); w.books(t) }, true, ""},
+		"facts made anew, and bronze put back": {insert, func(w *world, _, second *memory.Lake) {
+			w.lake.DropTable(facts)
+			w.books(t)
+			w.lake.PutBack(second, bronze)
+		}, false, lost},
+		"facts and bronze made anew":                          {insert, func(w *world, _, _ *memory.Lake) { w.lake = memory.NewLake(); w.create(t) }, false, lost},
+		"facts and bronze made anew, and the newest is empty": {idle, func(w *world, _, _ *memory.Lake) { w.lake = memory.NewLake(); w.create(t) }, false, lost},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld()
+			w.create(t)
+			dir := t.TempDir()
+			beside := func(c *stream.Config) {
+				store, err := state.Open(t.Context(), state.InDirectory(dir), state.Options{Name: "shop", Clock: w.clock})
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.State = store
+			}
+			first := w.lake.Clone()
+			w.insert(1, 1, 2)
+			w.mustRun(t, beside)
+			second := w.lake.Clone()
+			tt.later(w)
+			w.mustRun(t, beside)
+			if tt.older {
+				forgetWritten(t, dir)
+			}
+			tt.back(w, first, second)
+			w.insert(6, 4)
+			held := len(w.lake.Rows(bronze))
+			if tt.code == "" {
+				if got := w.mustRun(t, beside); got.Rows != 1 || len(w.lake.Rows(bronze)) != held+1 {
+					t.Errorf("%+v, %d rows", got, len(w.lake.Rows(bronze)))
+				}
+				return
+			}
+			w.mustFail(t, diag.KindStale, tt.code, beside)
+			if got := len(w.lake.Rows(bronze)); got != held {
+				t.Errorf("%d rows, and %d before", got, held)
+			}
+		})
+	}
+}
+
+// forgetWritten takes from the commits of a state what older releases did not keep.
+func forgetWritten(t *testing.T, dir string) {
+	t.Helper()
+	forgot := 0
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Base(filepath.Dir(path)) != "commits" {
+			return err
+		}
+		forgot++
+		return os.WriteFile(path, []byte(`{"at":"2026-03-01T12:00:00Z"}`), 0o600)
+	})
+	if err != nil || forgot == 0 {
+		t.Fatal(forgot, err)
 	}
 }
 

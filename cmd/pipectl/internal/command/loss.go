@@ -58,7 +58,8 @@ func (w *workspace) bronzeStanding(ctx context.Context, lake *planner.Lake, s *m
 	}
 	sinkID := ledger.SinkID(s.AppID, generation.Number)
 	ref, factsApp := plugin.TableRef{Name: s.Target, Path: s.Path}, ledger.FactsApp(sinkID)
-	log, err := own.Checkpoint(generation.Number).Load(ctx)
+	checkpoint := own.Checkpoint(generation.Number)
+	log, err := checkpoint.Load(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -74,7 +75,7 @@ func (w *workspace) bronzeStanding(ctx context.Context, lake *planner.Lake, s *m
 		return out, nil
 	}
 	reach := stream.Reach{
-		SinkID: sinkID, State: lake.State.Place(), Committed: log.Committed,
+		SinkID: sinkID, State: lake.State.Place(), Committed: log.Committed, Checkpoint: checkpoint,
 		Bronze: s.Target, BronzeTxn: stream.Txn(out.table, sinkID), FactsTxn: stream.Txn(facts, factsApp),
 	}
 	// A checkpoint that is behind the tables took no rows from them.
