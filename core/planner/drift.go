@@ -2,7 +2,6 @@ package planner
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,6 +24,7 @@ const (
 	codeColumnLeftOut = "stream.column_left_out"
 	codeColumnGone    = "stream.column_gone"
 	codeDiscontinued  = "stream.column_discontinued"
+	codeContinued     = "stream.column_continued"
 	codeSilverKey     = "silver.key_changed"
 )
 
@@ -36,55 +36,6 @@ const (
 	endsDetail       = "Rows that are read from then on have NULL there, and so has silver once they change; a check finds them. Have the source give it before the stream goes on, or leave it out with exclude. `pipectl apply` accepts it as it is."
 	goneDetail       = "It stays in the table: rows that are read from now on have NULL there, and so has silver once they change. `pipectl apply` takes note of it."
 )
-
-const (
-	leftOutProperty   = "pipectl.left_out"
-	silverKeyProperty = "pipectl.key"
-)
-
-// The two properties are what a table itself knows of how it was filled, so
-// that neither a lost state nor a renamed block makes the planner forget it:
-// leftOutProperty stands on bronze and lists the columns that its rows, or some
-// of them, were read without; silverKeyProperty stands on silver and lists the
-// key that its rows were told apart by. Both are lists of names in JSON.
-
-// namesOf reads such a list; known is false when the table has none.
-func namesOf(have plugin.TableState, property string) (names []string, known bool) {
-	text, ok := have.Properties[property]
-	if !ok || json.Unmarshal([]byte(text), &names) != nil {
-		return nil, false
-	}
-	return names, true
-}
-
-// listOf writes it, in order and each name once.
-func listOf(names []string) string {
-	sorted := slices.Clone(names)
-	slices.Sort(sorted)
-	text, err := json.Marshal(slices.Compact(sorted))
-	if err != nil || len(sorted) == 0 {
-		return "[]"
-	}
-	return string(text)
-}
-
-// remembered are the words for what a table remembers, for people.
-var remembered = map[string]string{leftOutProperty: "left out: ", silverKeyProperty: "key: "}
-
-// remembers says what such a property of a spec holds, where a line of the
-// sink's is about one.
-func remembers(spec plugin.TableSpec, line string) (string, bool) {
-	for property, words := range remembered {
-		if strings.Contains(line, property) {
-			names, _ := namesOf(plugin.TableState{Properties: spec.Properties}, property)
-			if len(names) == 0 {
-				names = []string{"nothing"}
-			}
-			return words + strings.Join(names, ", "), true
-		}
-	}
-	return "", false
-}
 
 func containsFold(names []string, name string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
@@ -99,58 +50,6 @@ func fieldFold(schema *arrow.Schema, name string) (arrow.Field, bool) {
 	return arrow.Field{}, false
 }
 
-// leaveOut is bronze's spec with the columns that its rows are read without:
-// those that a rule drops, those that the table has and the source lacks, and those
-// that the source discontinued.
-func leaveOut(spec plugin.TableSpec, have plugin.TableState, table *model.Table, source *arrow.Schema, discontinued []string) plugin.TableSpec {
-	var names []string
-	for _, r := range table.Columns {
-		if r.Drop {
-			names = append(names, r.Name)
-		}
-	}
-	for _, name := range discontinued {
-		if !containsFold(names, name) {
-			names = append(names, name)
-		}
-	}
-	if have.Exists {
-		for _, f := range capturedOfBronze(have.Schema) {
-			if _, read := fieldFold(source, f.Name); !read && !containsFold(names, f.Name) {
-				names = append(names, f.Name)
-			}
-		}
-	}
-	if _, known := namesOf(have, leftOutProperty); len(names) == 0 && !known {
-		return spec
-	}
-	return withProperty(spec, leftOutProperty, listOf(names))
-}
-
-// stillLeftOut are the columns that a table without rows says were left out, and
-// that are read now. Only apply makes it forget them: a run that filled it before
-// would leave rows that have a column beside the word that they lack it, and the
-// column would be refused from then on.
-func stillLeftOut(have plugin.TableState, source *arrow.Schema, discontinued []string) []string {
-	if !have.Exists || have.Rows != 0 {
-		return nil
-	}
-	leftOut, _ := namesOf(have, leftOutProperty)
-	return slices.DeleteFunc(leftOut, func(name string) bool {
-		_, read := fieldFold(source, name)
-		return !read || containsFold(discontinued, name)
-	})
-}
-
-func withProperty(spec plugin.TableSpec, name, value string) plugin.TableSpec {
-	properties := map[string]string{name: value}
-	for k, v := range spec.Properties {
-		properties[k] = v
-	}
-	spec.Properties = properties
-	return spec
-}
-
 // capturedOfBronze are the columns of a bronze table that come from the source.
 func capturedOfBronze(schema *arrow.Schema) []arrow.Field {
 	var out []arrow.Field
@@ -163,13 +62,16 @@ func capturedOfBronze(schema *arrow.Schema) []arrow.Field {
 }
 
 // columnChanges compares the columns that the source and the declaration give
-// with those that bronze has, and with what is known of its rows. Of a table
-// without rows only the types matter.
-func columnChanges(have plugin.TableState, table *model.Table, source *arrow.Schema, discontinued []string) []plan.Change {
+// with those that bronze has, and with what is known of its rows: reached is how
+// far the stream may have read, "" when that is not known. Of a table without rows
+// only the types matter.
+func columnChanges(have plugin.TableState, table *model.Table, info plugin.TableInfo, reached string) []plan.Change {
 	if !have.Exists {
 		return nil
 	}
+	source, discontinued := info.Schema, info.Discontinued
 	leftOut, _ := namesOf(have, leftOutProperty)
+	ends := endsOf(have)
 	empty := have.Rows == 0
 	var out []plan.Change
 	add := func(code string, class plan.Class, column string, refused bool, format string, args ...any) {
@@ -183,6 +85,8 @@ func columnChanges(have plugin.TableState, table *model.Table, source *arrow.Sch
 			if !containsFold(leftOut, f.Name) {
 				add(codeDiscontinued, plan.ClassDestructive, f.Name, false, "the table at the source has it, and its changes lack it; it stays with the values that it has, and is NULL in rows that change")
 			}
+		case !empty && there && containsFold(leftOut, f.Name) && ends.ahead(f.Name, reached) && arrow.TypeEqual(old.Type, f.Type):
+			add(codeContinued, plan.ClassInPlace, f.Name, false, "the source gives it again, and no change that lacks it was read; no row lacks it")
 		case !empty && containsFold(leftOut, f.Name):
 			add(codeColumnReturns, plan.ClassResnapshot, f.Name, true, "left out before, so rows that are there lack it")
 		case !there:
@@ -208,9 +112,10 @@ func columnChanges(have plugin.TableState, table *model.Table, source *arrow.Sch
 // those that are known to be wrong for the rows that are there. A type is left to
 // the sink, which alone knows what it can widen.
 func (p *planning) drift(ctx context.Context, lake *Lake, s *model.Stream, table *model.Table, info plugin.TableInfo, step *plan.Step) error {
-	step.Changes = columnChanges(p.tables[s.To][s.Target], table, info.Schema, info.Discontinued)
+	step.Changes = columnChanges(p.tables[s.To][s.Target], table, info, p.reached(s))
 	var list diag.List
 	var inHands bool
+	var again []string
 	for i := range step.Changes {
 		c := &step.Changes[i]
 		switch c.Code {
@@ -225,6 +130,8 @@ func (p *planning) drift(ctx context.Context, lake *Lake, s *model.Stream, table
 			}
 			step.Diagnostics = append(step.Diagnostics, s.Origin.Locate(s.Addr, diag.List{diag.Warningf(c.Code, endsDetail,
 				"The source no longer gives the column %q of %s, though it has it (%s)", c.Column, s.Target, c.Class)})...)
+		case codeContinued:
+			again = append(again, c.Column)
 		case codeColumnGone:
 			step.Diagnostics = append(step.Diagnostics, s.Origin.Locate(s.Addr, diag.List{diag.Warningf(c.Code, goneDetail,
 				"The source no longer has the column %q of %s (%s)", c.Column, s.Target, c.Class)})...)
@@ -242,6 +149,10 @@ func (p *planning) drift(ctx context.Context, lake *Lake, s *model.Stream, table
 			step.Diagnostics = append(step.Diagnostics, s.Origin.Locate(s.Addr, diag.List{diag.Warningf(c.Code, addedDetail,
 				"Rows that %s holds have NULL in the new column %q until they change (%s)", s.Target, c.Column, c.Class)})...)
 		}
+	}
+	if again != nil && step.Accepted {
+		// A run before apply would not ask, should the source stop to give them once more.
+		step.Accepted, step.NotAccepted = false, fmt.Sprintf("the source gives %s again, and %s is to take note of it first", strings.Join(again, ", "), s.Target)
 	}
 	return list.Err()
 }

@@ -113,7 +113,9 @@ func (p *planning) table(ctx context.Context, lake *Lake, owner addr.Address, sp
 		if text, ok := remembers(spec, c); ok {
 			c = text
 		}
-		t.Changes = append(t.Changes, c)
+		if c != "" {
+			t.Changes = append(t.Changes, c)
+		}
 	}
 	if t.Action == plugin.TableAlter {
 		t.Class = plan.ClassInPlace

@@ -106,6 +106,9 @@ type TableInfo struct {
 	// not given any more, or will not be from a position on that is known already:
 	// their values there are NULL whatever the table holds.
 	Discontinued []string
+	// DiscontinuedFrom is the position of the first change that lacks them, empty
+	// when that is not known: what was read before it has them.
+	DiscontinuedFrom Position
 	// RowsEstimate comes from metadata, -1 when unknown.
 	RowsEstimate int64
 	Oldest       Position

@@ -274,3 +274,14 @@ func TestAPositionKeepsWhatIsNotKnownApart(t *testing.T) {
 		}
 	}
 }
+
+// What a source says of columns that it stopped to give keeps its position.
+func TestDiscontinuedColumnsKeepTheirEnd(t *testing.T) {
+	t.Parallel()
+	in := plugin.InspectResponse{Tables: []plugin.TableInfo{{Address: "table.orders", Schema: arrow.NewSchema(nil, nil),
+		Discontinued: []string{"note"}, DiscontinuedFrom: plugin.Position{Text: "0x2A", CommitMicros: 7, HasCommit: true}}}}
+	out, err := inspectFromProto(inspectToProto(in))
+	if err != nil || out.Tables[0].DiscontinuedFrom != in.Tables[0].DiscontinuedFrom || !reflect.DeepEqual(out.Tables[0].Discontinued, in.Tables[0].Discontinued) {
+		t.Errorf("%+v, %v", out, err)
+	}
+}

@@ -47,7 +47,8 @@ func inspectToProto(r plugin.InspectResponse) *pb.InspectResponse {
 		Tables: each(r.Tables, func(t plugin.TableInfo) *pb.InspectResponse_TableInfo {
 			return &pb.InspectResponse_TableInfo{
 				Address: t.Address, Object: t.Object, Identity: t.Identity, Schema: schemaToProto(t.Schema), Key: t.Key,
-				Instances: t.Instances, Discontinued: t.Discontinued, RowsEstimate: t.RowsEstimate, Oldest: positionToProto(t.Oldest), Pending: t.Pending,
+				Instances: t.Instances, Discontinued: t.Discontinued, DiscontinuedFrom: positionToProto(t.DiscontinuedFrom),
+				RowsEstimate: t.RowsEstimate, Oldest: positionToProto(t.Oldest), Pending: t.Pending,
 				Diagnostics: diagnosticsToProto(t.Diagnostics),
 			}
 		}),
@@ -62,7 +63,8 @@ func inspectFromProto(r *pb.InspectResponse) (plugin.InspectResponse, error) {
 		}
 		return plugin.TableInfo{
 			Address: t.Address, Object: t.Object, Identity: t.Identity, Schema: schema, Key: t.Key,
-			Instances: t.Instances, Discontinued: t.Discontinued, RowsEstimate: t.RowsEstimate, Oldest: positionFromProto(t.Oldest), Pending: t.Pending,
+			Instances: t.Instances, Discontinued: t.Discontinued, DiscontinuedFrom: positionFromProto(t.DiscontinuedFrom),
+			RowsEstimate: t.RowsEstimate, Oldest: positionFromProto(t.Oldest), Pending: t.Pending,
 			Diagnostics: diagnosticsFromProto(t.Diagnostics),
 		}, nil
 	})

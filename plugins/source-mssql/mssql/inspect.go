@@ -105,6 +105,9 @@ func (s *session) inspectTable(ctx context.Context, c *conn, table plugin.Source
 	key, problems := s.inspectKey(instances, r, cfg, sh)
 	info.Key, info.Diagnostics = key, append(info.Diagnostics, problems...)
 	info.Schema, info.Discontinued = sh.arrow(nil), discontinued(instances, cfg)
+	if newest := instances[len(instances)-1]; info.Discontinued != nil && newest.hasStart {
+		info.DiscontinuedFrom.Text = newest.start.String()
+	}
 	changed, err := drift(ctx, c, instances, r, cfg, key, req.Since[table.Address])
 	if err != nil {
 		return info, err

@@ -7383,9 +7383,12 @@ type InspectResponse_TableInfo struct {
 	Diagnostics  []*Diagnostic `protobuf:"bytes,10,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
 	// Columns of the schema that the table has and that changes are not given any
 	// more, or will not be from a position on that is known already.
-	Discontinued  []string `protobuf:"bytes,11,rep,name=discontinued,proto3" json:"discontinued,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Discontinued []string `protobuf:"bytes,11,rep,name=discontinued,proto3" json:"discontinued,omitempty"`
+	// The position from which on changes lack the discontinued columns: the one at
+	// it is the first that does. Absent when it is not known.
+	DiscontinuedFrom *Position `protobuf:"bytes,12,opt,name=discontinued_from,json=discontinuedFrom,proto3" json:"discontinued_from,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *InspectResponse_TableInfo) Reset() {
@@ -7491,6 +7494,13 @@ func (x *InspectResponse_TableInfo) GetDiagnostics() []*Diagnostic {
 func (x *InspectResponse_TableInfo) GetDiscontinued() []string {
 	if x != nil {
 		return x.Discontinued
+	}
+	return nil
+}
+
+func (x *InspectResponse_TableInfo) GetDiscontinuedFrom() *Position {
+	if x != nil {
+		return x.DiscontinuedFrom
 	}
 	return nil
 }
@@ -8788,13 +8798,13 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"\n" +
 	"SinceEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x121\n" +
-	"\x05value\x18\x02 \x01(\v2\x1b.pipectl.plugin.v1.PositionR\x05value:\x028\x01\"\x80\x05\n" +
+	"\x05value\x18\x02 \x01(\v2\x1b.pipectl.plugin.v1.PositionR\x05value:\x028\x01\"\xca\x05\n" +
 	"\x0fInspectResponse\x12\x1a\n" +
 	"\bidentity\x18\x01 \x01(\tR\bidentity\x12\x18\n" +
 	"\adisplay\x18\x02 \x01(\tR\adisplay\x123\n" +
 	"\x06newest\x18\x03 \x01(\v2\x1b.pipectl.plugin.v1.PositionR\x06newest\x12D\n" +
 	"\x06tables\x18\x04 \x03(\v2,.pipectl.plugin.v1.InspectResponse.TableInfoR\x06tables\x12?\n" +
-	"\vdiagnostics\x18\x05 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\x1a\xfa\x02\n" +
+	"\vdiagnostics\x18\x05 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\x1a\xc4\x03\n" +
 	"\tTableInfo\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x16\n" +
 	"\x06object\x18\x02 \x01(\tR\x06object\x12\x1a\n" +
@@ -8807,7 +8817,8 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"\apending\x18\t \x01(\x03R\apending\x12?\n" +
 	"\vdiagnostics\x18\n" +
 	" \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\x12\"\n" +
-	"\fdiscontinued\x18\v \x03(\tR\fdiscontinued\"r\n" +
+	"\fdiscontinued\x18\v \x03(\tR\fdiscontinued\x12H\n" +
+	"\x11discontinued_from\x18\f \x01(\v2\x1b.pipectl.plugin.v1.PositionR\x10discontinuedFrom\"r\n" +
 	"\fStartRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x124\n" +
 	"\x05table\x18\x02 \x01(\v2\x1e.pipectl.plugin.v1.SourceTableR\x05table\x12\x12\n" +
@@ -9642,92 +9653,93 @@ var file_pipectl_plugin_v1_plugin_proto_depIdxs = []int32{
 	13,  // 146: pipectl.plugin.v1.InspectRequest.SinceEntry.value:type_name -> pipectl.plugin.v1.Position
 	13,  // 147: pipectl.plugin.v1.InspectResponse.TableInfo.oldest:type_name -> pipectl.plugin.v1.Position
 	11,  // 148: pipectl.plugin.v1.InspectResponse.TableInfo.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	15,  // 149: pipectl.plugin.v1.GetTablesResponse.State.table:type_name -> pipectl.plugin.v1.Table
-	108, // 150: pipectl.plugin.v1.GetTablesResponse.State.properties:type_name -> pipectl.plugin.v1.GetTablesResponse.State.PropertiesEntry
-	109, // 151: pipectl.plugin.v1.GetTablesResponse.State.txns:type_name -> pipectl.plugin.v1.GetTablesResponse.State.TxnsEntry
-	7,   // 152: pipectl.plugin.v1.Filter.Term.op:type_name -> pipectl.plugin.v1.Filter.Op
-	23,  // 153: pipectl.plugin.v1.Filter.Term.literals:type_name -> pipectl.plugin.v1.Literal
-	111, // 154: pipectl.plugin.v1.Filter.Clause.all:type_name -> pipectl.plugin.v1.Filter.Term
-	115, // 155: pipectl.plugin.v1.WritePartRequest.Open.constants:type_name -> pipectl.plugin.v1.WritePartRequest.Open.Constant
-	23,  // 156: pipectl.plugin.v1.WritePartRequest.Open.Constant.value:type_name -> pipectl.plugin.v1.Literal
-	85,  // 157: pipectl.plugin.v1.RunSilverResponse.Result.position:type_name -> pipectl.plugin.v1.TargetPosition
-	11,  // 158: pipectl.plugin.v1.RunSilverResponse.Result.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	10,  // 159: pipectl.plugin.v1.RunCheckResponse.Result.outcome:type_name -> pipectl.plugin.v1.RunCheckResponse.Outcome
-	123, // 160: pipectl.plugin.v1.RunCheckResponse.Result.failures:type_name -> pipectl.plugin.v1.RunCheckResponse.Result.FailuresEntry
-	11,  // 161: pipectl.plugin.v1.RunCheckResponse.Result.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	24,  // 162: pipectl.plugin.v1.PluginService.Describe:input_type -> pipectl.plugin.v1.DescribeRequest
-	28,  // 163: pipectl.plugin.v1.PluginService.ValidateConfig:input_type -> pipectl.plugin.v1.ValidateConfigRequest
-	30,  // 164: pipectl.plugin.v1.PluginService.Configure:input_type -> pipectl.plugin.v1.ConfigureRequest
-	33,  // 165: pipectl.plugin.v1.PluginService.CloseSession:input_type -> pipectl.plugin.v1.CloseSessionRequest
-	36,  // 166: pipectl.plugin.v1.SourceService.Inspect:input_type -> pipectl.plugin.v1.InspectRequest
-	38,  // 167: pipectl.plugin.v1.SourceService.Start:input_type -> pipectl.plugin.v1.StartRequest
-	40,  // 168: pipectl.plugin.v1.SourceService.Latest:input_type -> pipectl.plugin.v1.LatestRequest
-	42,  // 169: pipectl.plugin.v1.SourceService.PlanBatch:input_type -> pipectl.plugin.v1.PlanBatchRequest
-	45,  // 170: pipectl.plugin.v1.SourceService.Read:input_type -> pipectl.plugin.v1.ReadRequest
-	47,  // 171: pipectl.plugin.v1.SourceService.Stamp:input_type -> pipectl.plugin.v1.StampRequest
-	48,  // 172: pipectl.plugin.v1.SourceService.OpenSnapshot:input_type -> pipectl.plugin.v1.OpenSnapshotRequest
-	50,  // 173: pipectl.plugin.v1.SourceService.PlanChunks:input_type -> pipectl.plugin.v1.PlanChunksRequest
-	52,  // 174: pipectl.plugin.v1.SourceService.Lost:input_type -> pipectl.plugin.v1.LostRequest
-	54,  // 175: pipectl.plugin.v1.SourceService.Aggregate:input_type -> pipectl.plugin.v1.AggregateRequest
-	55,  // 176: pipectl.plugin.v1.TablesService.GetTables:input_type -> pipectl.plugin.v1.GetTablesRequest
-	58,  // 177: pipectl.plugin.v1.TablesService.PlanTable:input_type -> pipectl.plugin.v1.PlanTableRequest
-	60,  // 178: pipectl.plugin.v1.TablesService.ApplyTable:input_type -> pipectl.plugin.v1.ApplyTableRequest
-	63,  // 179: pipectl.plugin.v1.TablesService.Scan:input_type -> pipectl.plugin.v1.ScanRequest
-	64,  // 180: pipectl.plugin.v1.TablesService.History:input_type -> pipectl.plugin.v1.HistoryRequest
-	68,  // 181: pipectl.plugin.v1.TablesService.BeginWrite:input_type -> pipectl.plugin.v1.BeginWriteRequest
-	70,  // 182: pipectl.plugin.v1.TablesService.WritePart:input_type -> pipectl.plugin.v1.WritePartRequest
-	72,  // 183: pipectl.plugin.v1.TablesService.Commit:input_type -> pipectl.plugin.v1.CommitRequest
-	74,  // 184: pipectl.plugin.v1.TablesService.Abort:input_type -> pipectl.plugin.v1.AbortRequest
-	76,  // 185: pipectl.plugin.v1.TablesService.PutObject:input_type -> pipectl.plugin.v1.PutObjectRequest
-	78,  // 186: pipectl.plugin.v1.TablesService.GetObject:input_type -> pipectl.plugin.v1.GetObjectRequest
-	80,  // 187: pipectl.plugin.v1.TablesService.ListObjects:input_type -> pipectl.plugin.v1.ListObjectsRequest
-	82,  // 188: pipectl.plugin.v1.TablesService.DeleteObject:input_type -> pipectl.plugin.v1.DeleteObjectRequest
-	84,  // 189: pipectl.plugin.v1.HostService.ReadLedger:input_type -> pipectl.plugin.v1.ReadLedgerRequest
-	87,  // 190: pipectl.plugin.v1.HostService.Chunks:input_type -> pipectl.plugin.v1.ChunksRequest
-	89,  // 191: pipectl.plugin.v1.HostService.Advance:input_type -> pipectl.plugin.v1.AdvanceRequest
-	91,  // 192: pipectl.plugin.v1.SilverService.PlanSilver:input_type -> pipectl.plugin.v1.SilverRequest
-	91,  // 193: pipectl.plugin.v1.SilverService.RunSilver:input_type -> pipectl.plugin.v1.SilverRequest
-	95,  // 194: pipectl.plugin.v1.CheckService.PlanCheck:input_type -> pipectl.plugin.v1.CheckRequest
-	95,  // 195: pipectl.plugin.v1.CheckService.RunCheck:input_type -> pipectl.plugin.v1.CheckRequest
-	25,  // 196: pipectl.plugin.v1.PluginService.Describe:output_type -> pipectl.plugin.v1.DescribeResponse
-	29,  // 197: pipectl.plugin.v1.PluginService.ValidateConfig:output_type -> pipectl.plugin.v1.ValidateConfigResponse
-	31,  // 198: pipectl.plugin.v1.PluginService.Configure:output_type -> pipectl.plugin.v1.ConfigureResponse
-	34,  // 199: pipectl.plugin.v1.PluginService.CloseSession:output_type -> pipectl.plugin.v1.CloseSessionResponse
-	37,  // 200: pipectl.plugin.v1.SourceService.Inspect:output_type -> pipectl.plugin.v1.InspectResponse
-	39,  // 201: pipectl.plugin.v1.SourceService.Start:output_type -> pipectl.plugin.v1.PositionResponse
-	41,  // 202: pipectl.plugin.v1.SourceService.Latest:output_type -> pipectl.plugin.v1.LatestResponse
-	43,  // 203: pipectl.plugin.v1.SourceService.PlanBatch:output_type -> pipectl.plugin.v1.PlanBatchResponse
-	16,  // 204: pipectl.plugin.v1.SourceService.Read:output_type -> pipectl.plugin.v1.Frame
-	39,  // 205: pipectl.plugin.v1.SourceService.Stamp:output_type -> pipectl.plugin.v1.PositionResponse
-	49,  // 206: pipectl.plugin.v1.SourceService.OpenSnapshot:output_type -> pipectl.plugin.v1.OpenSnapshotResponse
-	51,  // 207: pipectl.plugin.v1.SourceService.PlanChunks:output_type -> pipectl.plugin.v1.PlanChunksResponse
-	53,  // 208: pipectl.plugin.v1.SourceService.Lost:output_type -> pipectl.plugin.v1.LostResponse
-	16,  // 209: pipectl.plugin.v1.SourceService.Aggregate:output_type -> pipectl.plugin.v1.Frame
-	56,  // 210: pipectl.plugin.v1.TablesService.GetTables:output_type -> pipectl.plugin.v1.GetTablesResponse
-	59,  // 211: pipectl.plugin.v1.TablesService.PlanTable:output_type -> pipectl.plugin.v1.PlanTableResponse
-	61,  // 212: pipectl.plugin.v1.TablesService.ApplyTable:output_type -> pipectl.plugin.v1.ApplyTableResponse
-	16,  // 213: pipectl.plugin.v1.TablesService.Scan:output_type -> pipectl.plugin.v1.Frame
-	65,  // 214: pipectl.plugin.v1.TablesService.History:output_type -> pipectl.plugin.v1.HistoryResponse
-	69,  // 215: pipectl.plugin.v1.TablesService.BeginWrite:output_type -> pipectl.plugin.v1.BeginWriteResponse
-	71,  // 216: pipectl.plugin.v1.TablesService.WritePart:output_type -> pipectl.plugin.v1.WritePartResponse
-	73,  // 217: pipectl.plugin.v1.TablesService.Commit:output_type -> pipectl.plugin.v1.CommitResponse
-	75,  // 218: pipectl.plugin.v1.TablesService.Abort:output_type -> pipectl.plugin.v1.AbortResponse
-	77,  // 219: pipectl.plugin.v1.TablesService.PutObject:output_type -> pipectl.plugin.v1.PutObjectResponse
-	79,  // 220: pipectl.plugin.v1.TablesService.GetObject:output_type -> pipectl.plugin.v1.GetObjectResponse
-	81,  // 221: pipectl.plugin.v1.TablesService.ListObjects:output_type -> pipectl.plugin.v1.ListObjectsResponse
-	83,  // 222: pipectl.plugin.v1.TablesService.DeleteObject:output_type -> pipectl.plugin.v1.DeleteObjectResponse
-	86,  // 223: pipectl.plugin.v1.HostService.ReadLedger:output_type -> pipectl.plugin.v1.ReadLedgerResponse
-	88,  // 224: pipectl.plugin.v1.HostService.Chunks:output_type -> pipectl.plugin.v1.ChunksResponse
-	90,  // 225: pipectl.plugin.v1.HostService.Advance:output_type -> pipectl.plugin.v1.AdvanceResponse
-	92,  // 226: pipectl.plugin.v1.SilverService.PlanSilver:output_type -> pipectl.plugin.v1.PlanSilverResponse
-	94,  // 227: pipectl.plugin.v1.SilverService.RunSilver:output_type -> pipectl.plugin.v1.RunSilverResponse
-	97,  // 228: pipectl.plugin.v1.CheckService.PlanCheck:output_type -> pipectl.plugin.v1.PlanCheckResponse
-	98,  // 229: pipectl.plugin.v1.CheckService.RunCheck:output_type -> pipectl.plugin.v1.RunCheckResponse
-	196, // [196:230] is the sub-list for method output_type
-	162, // [162:196] is the sub-list for method input_type
-	162, // [162:162] is the sub-list for extension type_name
-	162, // [162:162] is the sub-list for extension extendee
-	0,   // [0:162] is the sub-list for field type_name
+	13,  // 149: pipectl.plugin.v1.InspectResponse.TableInfo.discontinued_from:type_name -> pipectl.plugin.v1.Position
+	15,  // 150: pipectl.plugin.v1.GetTablesResponse.State.table:type_name -> pipectl.plugin.v1.Table
+	108, // 151: pipectl.plugin.v1.GetTablesResponse.State.properties:type_name -> pipectl.plugin.v1.GetTablesResponse.State.PropertiesEntry
+	109, // 152: pipectl.plugin.v1.GetTablesResponse.State.txns:type_name -> pipectl.plugin.v1.GetTablesResponse.State.TxnsEntry
+	7,   // 153: pipectl.plugin.v1.Filter.Term.op:type_name -> pipectl.plugin.v1.Filter.Op
+	23,  // 154: pipectl.plugin.v1.Filter.Term.literals:type_name -> pipectl.plugin.v1.Literal
+	111, // 155: pipectl.plugin.v1.Filter.Clause.all:type_name -> pipectl.plugin.v1.Filter.Term
+	115, // 156: pipectl.plugin.v1.WritePartRequest.Open.constants:type_name -> pipectl.plugin.v1.WritePartRequest.Open.Constant
+	23,  // 157: pipectl.plugin.v1.WritePartRequest.Open.Constant.value:type_name -> pipectl.plugin.v1.Literal
+	85,  // 158: pipectl.plugin.v1.RunSilverResponse.Result.position:type_name -> pipectl.plugin.v1.TargetPosition
+	11,  // 159: pipectl.plugin.v1.RunSilverResponse.Result.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	10,  // 160: pipectl.plugin.v1.RunCheckResponse.Result.outcome:type_name -> pipectl.plugin.v1.RunCheckResponse.Outcome
+	123, // 161: pipectl.plugin.v1.RunCheckResponse.Result.failures:type_name -> pipectl.plugin.v1.RunCheckResponse.Result.FailuresEntry
+	11,  // 162: pipectl.plugin.v1.RunCheckResponse.Result.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	24,  // 163: pipectl.plugin.v1.PluginService.Describe:input_type -> pipectl.plugin.v1.DescribeRequest
+	28,  // 164: pipectl.plugin.v1.PluginService.ValidateConfig:input_type -> pipectl.plugin.v1.ValidateConfigRequest
+	30,  // 165: pipectl.plugin.v1.PluginService.Configure:input_type -> pipectl.plugin.v1.ConfigureRequest
+	33,  // 166: pipectl.plugin.v1.PluginService.CloseSession:input_type -> pipectl.plugin.v1.CloseSessionRequest
+	36,  // 167: pipectl.plugin.v1.SourceService.Inspect:input_type -> pipectl.plugin.v1.InspectRequest
+	38,  // 168: pipectl.plugin.v1.SourceService.Start:input_type -> pipectl.plugin.v1.StartRequest
+	40,  // 169: pipectl.plugin.v1.SourceService.Latest:input_type -> pipectl.plugin.v1.LatestRequest
+	42,  // 170: pipectl.plugin.v1.SourceService.PlanBatch:input_type -> pipectl.plugin.v1.PlanBatchRequest
+	45,  // 171: pipectl.plugin.v1.SourceService.Read:input_type -> pipectl.plugin.v1.ReadRequest
+	47,  // 172: pipectl.plugin.v1.SourceService.Stamp:input_type -> pipectl.plugin.v1.StampRequest
+	48,  // 173: pipectl.plugin.v1.SourceService.OpenSnapshot:input_type -> pipectl.plugin.v1.OpenSnapshotRequest
+	50,  // 174: pipectl.plugin.v1.SourceService.PlanChunks:input_type -> pipectl.plugin.v1.PlanChunksRequest
+	52,  // 175: pipectl.plugin.v1.SourceService.Lost:input_type -> pipectl.plugin.v1.LostRequest
+	54,  // 176: pipectl.plugin.v1.SourceService.Aggregate:input_type -> pipectl.plugin.v1.AggregateRequest
+	55,  // 177: pipectl.plugin.v1.TablesService.GetTables:input_type -> pipectl.plugin.v1.GetTablesRequest
+	58,  // 178: pipectl.plugin.v1.TablesService.PlanTable:input_type -> pipectl.plugin.v1.PlanTableRequest
+	60,  // 179: pipectl.plugin.v1.TablesService.ApplyTable:input_type -> pipectl.plugin.v1.ApplyTableRequest
+	63,  // 180: pipectl.plugin.v1.TablesService.Scan:input_type -> pipectl.plugin.v1.ScanRequest
+	64,  // 181: pipectl.plugin.v1.TablesService.History:input_type -> pipectl.plugin.v1.HistoryRequest
+	68,  // 182: pipectl.plugin.v1.TablesService.BeginWrite:input_type -> pipectl.plugin.v1.BeginWriteRequest
+	70,  // 183: pipectl.plugin.v1.TablesService.WritePart:input_type -> pipectl.plugin.v1.WritePartRequest
+	72,  // 184: pipectl.plugin.v1.TablesService.Commit:input_type -> pipectl.plugin.v1.CommitRequest
+	74,  // 185: pipectl.plugin.v1.TablesService.Abort:input_type -> pipectl.plugin.v1.AbortRequest
+	76,  // 186: pipectl.plugin.v1.TablesService.PutObject:input_type -> pipectl.plugin.v1.PutObjectRequest
+	78,  // 187: pipectl.plugin.v1.TablesService.GetObject:input_type -> pipectl.plugin.v1.GetObjectRequest
+	80,  // 188: pipectl.plugin.v1.TablesService.ListObjects:input_type -> pipectl.plugin.v1.ListObjectsRequest
+	82,  // 189: pipectl.plugin.v1.TablesService.DeleteObject:input_type -> pipectl.plugin.v1.DeleteObjectRequest
+	84,  // 190: pipectl.plugin.v1.HostService.ReadLedger:input_type -> pipectl.plugin.v1.ReadLedgerRequest
+	87,  // 191: pipectl.plugin.v1.HostService.Chunks:input_type -> pipectl.plugin.v1.ChunksRequest
+	89,  // 192: pipectl.plugin.v1.HostService.Advance:input_type -> pipectl.plugin.v1.AdvanceRequest
+	91,  // 193: pipectl.plugin.v1.SilverService.PlanSilver:input_type -> pipectl.plugin.v1.SilverRequest
+	91,  // 194: pipectl.plugin.v1.SilverService.RunSilver:input_type -> pipectl.plugin.v1.SilverRequest
+	95,  // 195: pipectl.plugin.v1.CheckService.PlanCheck:input_type -> pipectl.plugin.v1.CheckRequest
+	95,  // 196: pipectl.plugin.v1.CheckService.RunCheck:input_type -> pipectl.plugin.v1.CheckRequest
+	25,  // 197: pipectl.plugin.v1.PluginService.Describe:output_type -> pipectl.plugin.v1.DescribeResponse
+	29,  // 198: pipectl.plugin.v1.PluginService.ValidateConfig:output_type -> pipectl.plugin.v1.ValidateConfigResponse
+	31,  // 199: pipectl.plugin.v1.PluginService.Configure:output_type -> pipectl.plugin.v1.ConfigureResponse
+	34,  // 200: pipectl.plugin.v1.PluginService.CloseSession:output_type -> pipectl.plugin.v1.CloseSessionResponse
+	37,  // 201: pipectl.plugin.v1.SourceService.Inspect:output_type -> pipectl.plugin.v1.InspectResponse
+	39,  // 202: pipectl.plugin.v1.SourceService.Start:output_type -> pipectl.plugin.v1.PositionResponse
+	41,  // 203: pipectl.plugin.v1.SourceService.Latest:output_type -> pipectl.plugin.v1.LatestResponse
+	43,  // 204: pipectl.plugin.v1.SourceService.PlanBatch:output_type -> pipectl.plugin.v1.PlanBatchResponse
+	16,  // 205: pipectl.plugin.v1.SourceService.Read:output_type -> pipectl.plugin.v1.Frame
+	39,  // 206: pipectl.plugin.v1.SourceService.Stamp:output_type -> pipectl.plugin.v1.PositionResponse
+	49,  // 207: pipectl.plugin.v1.SourceService.OpenSnapshot:output_type -> pipectl.plugin.v1.OpenSnapshotResponse
+	51,  // 208: pipectl.plugin.v1.SourceService.PlanChunks:output_type -> pipectl.plugin.v1.PlanChunksResponse
+	53,  // 209: pipectl.plugin.v1.SourceService.Lost:output_type -> pipectl.plugin.v1.LostResponse
+	16,  // 210: pipectl.plugin.v1.SourceService.Aggregate:output_type -> pipectl.plugin.v1.Frame
+	56,  // 211: pipectl.plugin.v1.TablesService.GetTables:output_type -> pipectl.plugin.v1.GetTablesResponse
+	59,  // 212: pipectl.plugin.v1.TablesService.PlanTable:output_type -> pipectl.plugin.v1.PlanTableResponse
+	61,  // 213: pipectl.plugin.v1.TablesService.ApplyTable:output_type -> pipectl.plugin.v1.ApplyTableResponse
+	16,  // 214: pipectl.plugin.v1.TablesService.Scan:output_type -> pipectl.plugin.v1.Frame
+	65,  // 215: pipectl.plugin.v1.TablesService.History:output_type -> pipectl.plugin.v1.HistoryResponse
+	69,  // 216: pipectl.plugin.v1.TablesService.BeginWrite:output_type -> pipectl.plugin.v1.BeginWriteResponse
+	71,  // 217: pipectl.plugin.v1.TablesService.WritePart:output_type -> pipectl.plugin.v1.WritePartResponse
+	73,  // 218: pipectl.plugin.v1.TablesService.Commit:output_type -> pipectl.plugin.v1.CommitResponse
+	75,  // 219: pipectl.plugin.v1.TablesService.Abort:output_type -> pipectl.plugin.v1.AbortResponse
+	77,  // 220: pipectl.plugin.v1.TablesService.PutObject:output_type -> pipectl.plugin.v1.PutObjectResponse
+	79,  // 221: pipectl.plugin.v1.TablesService.GetObject:output_type -> pipectl.plugin.v1.GetObjectResponse
+	81,  // 222: pipectl.plugin.v1.TablesService.ListObjects:output_type -> pipectl.plugin.v1.ListObjectsResponse
+	83,  // 223: pipectl.plugin.v1.TablesService.DeleteObject:output_type -> pipectl.plugin.v1.DeleteObjectResponse
+	86,  // 224: pipectl.plugin.v1.HostService.ReadLedger:output_type -> pipectl.plugin.v1.ReadLedgerResponse
+	88,  // 225: pipectl.plugin.v1.HostService.Chunks:output_type -> pipectl.plugin.v1.ChunksResponse
+	90,  // 226: pipectl.plugin.v1.HostService.Advance:output_type -> pipectl.plugin.v1.AdvanceResponse
+	92,  // 227: pipectl.plugin.v1.SilverService.PlanSilver:output_type -> pipectl.plugin.v1.PlanSilverResponse
+	94,  // 228: pipectl.plugin.v1.SilverService.RunSilver:output_type -> pipectl.plugin.v1.RunSilverResponse
+	97,  // 229: pipectl.plugin.v1.CheckService.PlanCheck:output_type -> pipectl.plugin.v1.PlanCheckResponse
+	98,  // 230: pipectl.plugin.v1.CheckService.RunCheck:output_type -> pipectl.plugin.v1.RunCheckResponse
+	197, // [197:231] is the sub-list for method output_type
+	163, // [163:197] is the sub-list for method input_type
+	163, // [163:163] is the sub-list for extension type_name
+	163, // [163:163] is the sub-list for extension extendee
+	0,   // [0:163] is the sub-list for field type_name
 }
 
 func init() { file_pipectl_plugin_v1_plugin_proto_init() }

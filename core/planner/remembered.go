@@ -1,0 +1,177 @@
+package planner
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/pipectl/pipectl/core/model"
+	"github.com/pipectl/pipectl/core/plugin"
+)
+
+const (
+	leftOutProperty      = "pipectl.left_out"
+	discontinuedProperty = "pipectl.discontinued"
+	silverKeyProperty    = "pipectl.key"
+)
+
+// The properties are what a table itself knows of how it was filled, so
+// that neither a lost state nor a renamed block makes the planner forget it:
+// leftOutProperty stands on bronze and lists the columns that its rows, or some
+// of them, were read without; discontinuedProperty stands beside it and says of those among them that the
+// source stopped to give where it did, as {"note": "position"}: a stream that has not
+// come there yet has read no row without; silverKeyProperty stands on silver and lists
+// the key that its rows were told apart by. The other two are lists of names in JSON.
+
+// namesOf reads such a list; known is false when the table has none.
+func namesOf(have plugin.TableState, property string) (names []string, known bool) {
+	text, ok := have.Properties[property]
+	if !ok || json.Unmarshal([]byte(text), &names) != nil {
+		return nil, false
+	}
+	return names, true
+}
+
+// listOf writes it, in order and each name once.
+func listOf(names []string) string {
+	sorted := slices.Clone(names)
+	slices.Sort(sorted)
+	text, err := json.Marshal(slices.Compact(sorted))
+	if err != nil || len(sorted) == 0 {
+		return "[]"
+	}
+	return string(text)
+}
+
+// remembered are the words for what a table remembers, for people.
+var remembered = map[string]string{leftOutProperty: "left out: ", discontinuedProperty: "ends at the source: ", silverKeyProperty: "key: "}
+
+// remembers says what such a property of a spec holds, where a line of the
+// sink's is about one; "" when another line does.
+func remembers(spec plugin.TableSpec, line string) (string, bool) {
+	for property, words := range remembered {
+		if strings.Contains(line, property) {
+			written := plugin.TableState{Properties: spec.Properties}
+			names, _ := namesOf(written, property)
+			if property == discontinuedProperty {
+				names = slices.Sorted(maps.Keys(endsOf(written)))
+			}
+			switch {
+			case len(names) == 0 && property == discontinuedProperty:
+				return "", true // what is left out says it
+			case len(names) == 0:
+				names = []string{"nothing"}
+			}
+			return words + strings.Join(names, ", "), true
+		}
+	}
+	return "", false
+}
+
+// ends are the columns that the source stopped to give, each with the position
+// from which on changes lack it.
+type ends map[string]string
+
+func endsOf(have plugin.TableState) ends {
+	var e ends
+	if json.Unmarshal([]byte(have.Properties[discontinuedProperty]), &e) != nil {
+		return nil
+	}
+	return e
+}
+
+// of is the position at which a column ends, "" when none is known.
+func (e ends) of(column string) string {
+	for name, from := range e {
+		if strings.EqualFold(name, column) {
+			return from
+		}
+	}
+	return ""
+}
+
+// ahead reports whether the end of a column lies behind all that was read.
+func (e ends) ahead(column, reached string) bool {
+	from := e.of(column)
+	return from != "" && reached != "" && reached < from
+}
+
+// reached is how far the stream may have read, also with a batch that was
+// interrupted; "" when its log does not tell, as one that was begun anew does not.
+func (p *planning) reached(s *model.Stream) string {
+	log := p.logs[s.Addr]
+	if log.Newest < 0 || p.generations[s.Addr] != 0 {
+		return ""
+	}
+	return log.Offset.End.Text
+}
+
+// leaveOut is bronze's spec with the columns that its rows are read without:
+// those that a rule drops, those that the table has and the source lacks, and those
+// that the source discontinued.
+func leaveOut(spec plugin.TableSpec, have plugin.TableState, table *model.Table, info plugin.TableInfo, reached string) plugin.TableSpec {
+	var names []string
+	for _, r := range table.Columns {
+		if r.Drop {
+			names = append(names, r.Name)
+		}
+	}
+	before, _ := namesOf(have, leftOutProperty)
+	old, now := endsOf(have), ends{}
+	for _, name := range info.Discontinued {
+		if containsFold(names, name) {
+			continue
+		}
+		names = append(names, name)
+		from := old.of(name)
+		// An end that was not read over may have moved. A column that is left out for
+		// another reason has none: rows lack it.
+		if old.ahead(name, reached) || from == "" && (have.Rows == 0 || !containsFold(before, name)) {
+			from = info.DiscontinuedFrom.Text
+		}
+		if from != "" {
+			now[name] = from
+		}
+	}
+	if have.Exists {
+		for _, f := range capturedOfBronze(have.Schema) {
+			if _, read := fieldFold(info.Schema, f.Name); !read && !containsFold(names, f.Name) {
+				names = append(names, f.Name)
+			}
+		}
+	}
+	if _, known := namesOf(have, leftOutProperty); len(names) > 0 || known {
+		spec = withProperty(spec, leftOutProperty, listOf(names))
+	}
+	if text, err := json.Marshal(now); err == nil && (len(now) > 0 || old != nil) {
+		spec = withProperty(spec, discontinuedProperty, string(text))
+	}
+	return spec
+}
+
+// stillLeftOut are the columns that a table without rows says were left out, and
+// that are read now. Only apply makes it forget them: a run that filled it before
+// would leave rows that have a column beside the word that they lack it, and the
+// column would be refused from then on.
+func stillLeftOut(have plugin.TableState, source *arrow.Schema, discontinued []string) []string {
+	if !have.Exists || have.Rows != 0 {
+		return nil
+	}
+	leftOut, _ := namesOf(have, leftOutProperty)
+	return slices.DeleteFunc(leftOut, func(name string) bool {
+		_, read := fieldFold(source, name)
+		return !read || containsFold(discontinued, name)
+	})
+}
+
+func withProperty(spec plugin.TableSpec, name, value string) plugin.TableSpec {
+	properties := map[string]string{name: value}
+	for k, v := range spec.Properties {
+		properties[k] = v
+	}
+	spec.Properties = properties
+	return spec
+}

@@ -1,0 +1,88 @@
+package planner_test
+
+import (
+	"testing"
+
+	"github.com/pipectl/pipectl/core/plan"
+	"github.com/pipectl/pipectl/core/plugin"
+)
+
+// discontinueFrom makes the source say from where on its changes lack a column.
+func (w *world) discontinueFrom(name, from string) {
+	w.inspected = func(r *plugin.InspectResponse) {
+		for i := range r.Tables {
+			r.Tables[i].Discontinued, r.Tables[i].DiscontinuedFrom = []string{name}, plugin.Position{Text: from}
+		}
+	}
+}
+
+// Positions before and behind all that a test reads.
+const before, behind, furtherBehind = "0", "~", "~~"
+
+// A column that the source stopped to give and gives again before the stream came
+// to where it ends is in every row, so it goes on; one of which rows were read
+// without is refused for good.
+func TestAColumnThatIsGivenAgainBeforeItsEndWasReadGoesOn(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		ends    []string // accepted one after the other
+		between func(*world)
+		goesOn  bool
+	}{
+		"before its end":                {ends: []string{behind}, goesOn: true},
+		"before its end, and read on":   {ends: []string{behind}, between: func(w *world) { w.insert(3); w.read() }, goesOn: true},
+		"behind its end":                {ends: []string{before}},
+		"an end that is not known":      {ends: []string{""}},
+		"an end that moved":             {ends: []string{behind, furtherBehind}, goesOn: true},
+		"another end behind a read one": {ends: []string{before, behind}},
+		"a column that was left out meanwhile": {ends: []string{behind}, between: func(w *world) {
+			w.leaveOut("note")
+			w.accept()
+			w.leaveOut()
+		}},
+		"a column that the source lost meanwhile": {ends: []string{behind}, between: func(w *world) {
+			w.reshape(without("note"))
+			w.accept()
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := filled(t)
+			for _, end := range c.ends {
+				w.discontinueFrom("note", end)
+				w.accept()
+			}
+			w.inspected = nil
+			if c.between != nil {
+				c.between(w)
+			}
+			w.inspected = nil
+			p := w.plan()
+			step := p.Step(theStream)
+			if !c.goesOn {
+				if changesOf(step) != "stream.column_returns note re-snapshot" || len(p.Errors()) != 1 {
+					t.Errorf("%s %v", changesOf(step), p.Errors())
+				}
+				return
+			}
+			if changesOf(step) != "stream.column_continued note in place" || len(p.Errors()) > 0 || step.Accepted ||
+				step.NotAccepted != "the source gives note again, and bronze.orders is to take note of it first" {
+				t.Errorf("%s %v %q", changesOf(step), p.Errors(), step.NotAccepted)
+			}
+			if list := tablesNamed(p, "bronze.orders"); len(list) != 1 || list[0].Class != plan.ClassInPlace {
+				t.Errorf("%+v", list)
+			}
+			w.accept()
+			if p := w.plan(); p.Changed() || len(p.Errors()) > 0 || !p.Step(theStream).Accepted {
+				t.Errorf("after apply: %+v", p.Steps)
+			}
+			w.insert(4)
+			w.read()
+			// Stopped once more, it waits for a person once more.
+			w.discontinueFrom("note", furtherBehind)
+			if step := w.plan().Step(theStream); step.Accepted || changesOf(step) != "stream.column_discontinued note destructive" {
+				t.Errorf("accepted %v, %s", step.Accepted, changesOf(step))
+			}
+		})
+	}
+}
