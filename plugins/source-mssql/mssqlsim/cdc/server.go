@@ -47,6 +47,8 @@ type Server struct {
 	wake     chan struct{} // a job may be due
 	agent    atomic.Int32  // AgentState
 	jobTable atomic.Bool   // msdb.dbo.cdc_jobs was made, with the first job
+	// temporaries counts the sessions that made temporary tables
+	temporaries atomic.Uint64
 
 	mu       sync.RWMutex
 	dbs      map[string]*Database

@@ -30,6 +30,10 @@ type Session struct {
 	ids       scopes
 	ctx       context.Context          // of the running statement, for changes of shape that wait
 	routines  map[string]*tsql.Routine // #temporary procedures
+	// number tells the session's temporary tables from those of others; 0 before the first. temporaries are the databases
+	// in which it made some.
+	number      uint64
+	temporaries []*Database
 	// NetworkWait is the time, in ms, the session has waited for its client
 	NetworkWait func() int64
 }
@@ -226,6 +230,7 @@ func (s *Session) SetLockTimeout(ms int64) {
 func (s *Session) Reset() {
 	s.settings = tsql.Settings{Options: tsql.DefaultOptions}
 	s.wait, s.ids, s.as, s.routines = -1, scopes{}, nil, nil
+	s.dropTemporaries()
 }
 
 // Settings are the SET options of the session.
@@ -283,6 +288,7 @@ func (s *Session) Save(name string) error {
 // Close rolls back what is open and leaves the database. The session is of no more use.
 func (s *Session) Close() {
 	s.Abort()
+	s.dropTemporaries()
 	s.leave()
 	s.srv.count(s.login, -1)
 }
@@ -297,7 +303,7 @@ func (s *Session) Abort() {
 
 // at finds the database of a name with parts.
 func (s *Session) at(n tsql.Name) (*Database, error) {
-	if n.Database == "" || sqltype.EqualName(n.Database, s.db.Name) {
+	if n.Database == "" || sqltype.EqualName(n.Database, s.db.Name) || isTemporary(n.Object) && sqltype.EqualName(n.Database, "tempdb") {
 		return s.db, nil
 	}
 	db := s.srv.Find(n.Database)

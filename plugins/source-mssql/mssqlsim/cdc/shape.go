@@ -21,6 +21,9 @@ func (s *Session) CreateTable(def tsql.TableDef) error {
 }
 
 func (s *Session) createTable(def tsql.TableDef) error {
+	if isTemporary(def.Name.Object) {
+		return s.createTemporary(def)
+	}
 	db, err := s.at(def.Name)
 	if err != nil {
 		return err
@@ -70,6 +73,9 @@ func (s *Session) altering(n tsql.Name) (db *Database, full tsql.Name, ok bool, 
 
 // tableNamed finds the table of a name; one without a schema is looked for in that of the user, then in dbo.
 func (s *Session) tableNamed(db *Database, n tsql.Name) *Table {
+	if isTemporary(n.Object) {
+		n = s.temporary(n.Object)
+	}
 	if n.Schema != "" {
 		return db.table(n.Schema, n.Object)
 	}

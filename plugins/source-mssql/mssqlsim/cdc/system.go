@@ -161,6 +161,11 @@ func (s *Session) catalogFunction(name string, a []sqltype.Value, arg func(int) 
 		if len(parts) > 1 && parts[len(parts)-2] != "" {
 			schema = parts[len(parts)-2]
 		}
+		if isTemporary(obj) && (len(parts) < 3 || sqltype.EqualName(parts[len(parts)-3], "tempdb")) {
+			if t := s.tableNamed(db, tsql.Name{Object: obj}); t != nil {
+				return num(int64(t.ID)), integer, true, nil
+			}
+		}
 		for _, o := range s.objects(db) {
 			if sqltype.EqualName(o.name, obj) && sqltype.EqualName(o.schema, schema) {
 				return num(int64(o.id)), integer, true, nil
@@ -212,9 +217,12 @@ type object struct {
 	in      *Instance
 }
 
-// everyObject lists the tables and change tables of a database.
+// everyObject lists the tables and change tables of a database. Temporary tables are in the catalog of tempdb.
 func (s *Session) everyObject(db *Database) (out []object) {
 	for _, t := range db.tables {
+		if isTemporary(t.Name) {
+			continue
+		}
 		out = append(out, object{id: t.ID, name: t.Name, schema: t.Schema, created: t.created, table: t})
 		for _, in := range t.inst {
 			out = append(out, object{id: in.ID, name: in.Name + "_CT", schema: "cdc", created: in.at, table: t, in: in})

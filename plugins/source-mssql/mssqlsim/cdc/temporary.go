@@ -1,0 +1,64 @@
+package cdc
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
+)
+
+// Temporary tables are kept among the tables of the database in which they were made, under a name that only their
+// session can say, as tempdb does it (Microsoft: CREATE TABLE (Transact-SQL), Temporary tables): the name, underscores
+// up to 116 characters, and a number.
+
+// isTemporary tells whether a table's name, written or kept, is that of a temporary one.
+func isTemporary(name string) bool { return strings.HasPrefix(name, "#") }
+
+// maxTemporaryName is the length of the name of a temporary table (Microsoft: CREATE TABLE (Transact-SQL), table_name).
+const maxTemporaryName = 116
+
+// temporary gives the name under which the session keeps a temporary table.
+func (s *Session) temporary(name string) tsql.Name {
+	if s.number == 0 {
+		s.number = s.srv.temporaries.Add(1)
+	}
+	return tsql.Name{Schema: "dbo", Object: fmt.Sprintf("%s%s%012X", name, strings.Repeat("_", max(0, maxTemporaryName-len(name))), s.number)}
+}
+
+// createTemporary makes a temporary table, which every login may.
+func (s *Session) createTemporary(def tsql.TableDef) error {
+	name := def.Name.Object
+	switch {
+	case strings.HasPrefix(name, "##"):
+		return sqltype.Unsupported("a global temporary table")
+	case len([]rune(name)) > maxTemporaryName:
+		return sqltype.Errorf(193, "The object or column name starting with '%s' is too long. The maximum length is 116 characters.", name)
+	}
+	def.Name = s.temporary(name)
+	if err := s.db.CreateTable(def); err != nil {
+		if e, ok := err.(*sqltype.Error); ok && e.Number == 2714 {
+			return sqltype.Errorf(2714, "There is already an object named '%s' in the database.", name)
+		}
+		return err
+	}
+	s.temporaries = append(s.temporaries, s.db)
+	return nil
+}
+
+// dropTemporaries removes the temporary tables of the session, which is over or begins anew.
+func (s *Session) dropTemporaries() {
+	suffix := fmt.Sprintf("%012X", s.number)
+	for _, db := range s.temporaries {
+		db.mu.Lock()
+		kept := make([]*Table, 0, len(db.tables))
+		for _, t := range db.tables {
+			if !isTemporary(t.Name) || !strings.HasSuffix(t.Name, suffix) {
+				kept = append(kept, t)
+			}
+		}
+		db.tables = kept
+		db.mu.Unlock()
+	}
+	s.temporaries = nil
+}
