@@ -301,6 +301,7 @@ func TestTwoErrors(t *testing.T) {
 		"ALTER TABLE dbo.t DROP COLUMN a":                     {5074, 4922},
 		"ALTER TABLE dbo.t DROP CONSTRAINT nope":              {3728, 3727},
 		"ALTER TABLE dbo.t ADD CONSTRAINT p PRIMARY KEY (id)": {1779, 1750},
+		"CREATE TABLE dbo.n (id int NULL PRIMARY KEY)":        {8111, 1750},
 	} {
 		_, err := conn.Exec(sql)
 		var e mssql.Error

@@ -109,6 +109,12 @@ func (s *Session) systemView(db *Database, schema, name string) (tsql.Relation, 
 				return nil, err
 			}
 		}
+		if v := serverViews[name]; v != nil {
+			if err := s.serverState(); err != nil {
+				return nil, err
+			}
+			return v(s, db), nil
+		}
 		for _, m := range []map[string]view{sysViews, objectViews, securityViews} {
 			if v := m[name]; v != nil {
 				return v(s, db), nil

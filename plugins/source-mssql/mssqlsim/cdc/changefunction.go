@@ -139,8 +139,8 @@ func (a *afterCursor) Close() {}
 // opMerge stands for an insert or an update.
 const opMerge = 5
 
-// net is what happened to one row of the source.
-type net struct {
+// netChange is what happened to one row of the source.
+type netChange struct {
 	first int8 // operation
 	last  change
 	n     int
@@ -156,8 +156,8 @@ func (in *Instance) netChanges(from, to LSN, rows []change, filter string) (tsql
 	if filter != filterAll && filter != filterMask && filter != filterMerge {
 		return nil, nil
 	}
-	index := map[string]*net{}
-	var order []*net
+	index := map[string]*netChange{}
+	var order []*netChange
 	types := in.keyTypes()
 	var key []byte
 	for _, x := range between(rows, from, to) {
@@ -170,7 +170,7 @@ func (in *Instance) netChanges(from, to LSN, rows []change, filter string) (tsql
 		}
 		n := index[string(key)]
 		if n == nil {
-			n = &net{first: x.op}
+			n = &netChange{first: x.op}
 			index[string(key)] = n
 			order = append(order, n)
 		}
@@ -190,7 +190,7 @@ func (in *Instance) netChanges(from, to LSN, rows []change, filter string) (tsql
 }
 
 // add puts the bits of a mask into the sum of all.
-func (n *net) add(mask string) {
+func (n *netChange) add(mask string) {
 	if n.mask == nil {
 		n.mask = []byte(mask)
 		return
@@ -200,7 +200,7 @@ func (n *net) add(mask string) {
 	}
 }
 
-func (n *net) change(filter string) (change, bool) {
+func (n *netChange) change(filter string) (change, bool) {
 	x := n.last
 	born := n.first == opInsert
 	switch {

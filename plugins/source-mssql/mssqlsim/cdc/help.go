@@ -185,16 +185,16 @@ func spWho(s *Session, _ *Database, a args) (*tsql.Rows, error) {
 		}
 	}
 	for _, x := range s.sessions() {
-		if who != "" && !strings.EqualFold(who, "active") && !sqltype.EqualName(x.login, who) && fmt.Sprint(x.spid) != who {
+		if who != "" && !strings.EqualFold(who, "active") && !sqltype.EqualName(x.login, who) && fmt.Sprint(x.SPID) != who {
 			continue
 		}
 		status, cmd := "sleeping", "AWAITING COMMAND"
-		if x.spid == s.SPID {
+		if x.SPID == s.SPID {
 			status, cmd = "runnable", "SELECT"
 		} else if strings.EqualFold(who, "active") {
 			continue
 		}
-		r.Data = append(r.Data, sqltype.Row{num(int64(x.spid)), num(0), text(fmt.Sprintf("%-30s", status)), text(x.login), text(fmt.Sprintf("%-128s", "")), text("0    "), orNull(x.database), text(fmt.Sprintf("%-26s", cmd)), num(0)})
+		r.Data = append(r.Data, sqltype.Row{num(int64(x.SPID)), num(0), text(fmt.Sprintf("%-30s", status)), text(x.login), text(fmt.Sprintf("%-128s", "")), text("0    "), orNull(x.database), text(fmt.Sprintf("%-26s", cmd)), num(0)})
 	}
 	return r, nil
 }

@@ -98,7 +98,8 @@ func (s *Session) finish(err error) error {
 	if s.tx != nil && err != nil {
 		if e, ok := err.(*sqltype.Error); ok && (e.Number == 1205 || e.Number == 3960) {
 			s.tx.rollback() // the whole transaction is gone
-			s.tx, s.nesting = nil, 0
+			s.tx = nil
+			s.nest(0)
 		}
 	}
 	return err
@@ -244,7 +245,7 @@ func (s *Session) Begin() error {
 	if s.nesting == 0 {
 		s.tx = s.db.begin()
 	}
-	s.nesting++
+	s.nest(s.nesting + 1)
 	return nil
 }
 
@@ -253,7 +254,7 @@ func (s *Session) Commit() error {
 	if s.nesting == 0 {
 		return sqltype.Errorf(3902, "The COMMIT TRANSACTION request has no corresponding BEGIN TRANSACTION.")
 	}
-	s.nesting--
+	s.nest(s.nesting - 1)
 	if s.nesting > 0 {
 		return nil
 	}
@@ -272,7 +273,8 @@ func (s *Session) Rollback(name string) error {
 		return nil
 	}
 	s.tx.rollback()
-	s.tx, s.nesting = nil, 0
+	s.tx = nil
+	s.nest(0)
 	return nil
 }
 
@@ -297,7 +299,8 @@ func (s *Session) Close() {
 func (s *Session) Abort() {
 	if s.tx != nil {
 		s.tx.rollback()
-		s.tx, s.nesting = nil, 0
+		s.tx = nil
+		s.nest(0)
 	}
 }
 

@@ -167,7 +167,13 @@ func (x *executor) tableDef(b *binder, n Name, d *ast.TableDefinition) TableDef 
 			failf(8110, "Cannot add multiple PRIMARY KEY constraints to table '%s'.", n)
 		}
 		for _, k := range def.Indexes[i].Columns {
-			def.Columns[columnOf(def.Columns, k.Name)].Nullable = false
+			c := &def.Columns[columnOf(def.Columns, k.Name)]
+			if c.Null {
+				e := sqltype.Errorf(1750, "Could not create constraint or index. See previous errors.")
+				e.First = sqltype.Errorf(8111, "Cannot define PRIMARY KEY constraint on nullable column in table '%s'.", n.Object)
+				fail(e)
+			}
+			c.Nullable = false
 		}
 	}
 	return def
@@ -212,7 +218,7 @@ func (x *executor) columnDefs(b *binder, d *ast.TableDefinition, indexes *[]Inde
 			def.Sparse = o.SparseOption == "Sparse"
 		}
 		if c.Nullable != nil {
-			def.Nullable = c.Nullable.Nullable
+			def.Nullable, def.Null = c.Nullable.Nullable, c.Nullable.Nullable
 		}
 		if c.DefaultConstraint != nil {
 			x.columnDefault(b, &def, c.DefaultConstraint)
@@ -220,7 +226,7 @@ func (x *executor) columnDefs(b *binder, d *ast.TableDefinition, indexes *[]Inde
 		for _, k := range c.Constraints {
 			switch k := k.(type) {
 			case *ast.NullableConstraintDefinition:
-				def.Nullable = k.Nullable
+				def.Nullable, def.Null = k.Nullable, k.Nullable
 			case *ast.UniqueConstraintDefinition:
 				*indexes = append(*indexes, keyDef(k, name))
 				def.Nullable = def.Nullable && !k.IsPrimaryKey

@@ -132,7 +132,7 @@ func (alone) System(name string, _ []sqltype.Value) (sqltype.Value, sqltype.Type
 func (e *Expression) Bind(cols []Column) (t sqltype.Type, null bool, fn func(sqltype.Row) (sqltype.Value, error), err error) {
 	defer catch(&err)
 	r := &run{ctx: context.Background(), sess: alone{}, batch: &batch{}}
-	b := &binder{run: r, ctes: map[string]*ast.CommonTableExpression{}}
+	b := &binder{run: r, ctes: map[string]*ast.CommonTableExpression{}, working: map[string]*recursion{}}
 	sc := &scope{}
 	sc.add("", "", cols, false)
 	f := &frame{seg: make([]sqltype.Row, 1)}

@@ -120,6 +120,9 @@ func (b *binder) declareNamed(x *ast.NamedTableReference, sc *scope, leaf func(*
 	if alias == "" {
 		alias = n.Object
 	}
+	if r := b.working[strings.ToLower(n.Object)]; r != nil && n.Schema == "" {
+		return leaf(r.reference(sc, alias))
+	}
 	if c := b.ctes[strings.ToLower(n.Object)]; c != nil && n.Schema == "" {
 		p := b.cte(c)
 		t := sc.add(alias, "", renamed(p.columns(), c.Columns, alias), false)
@@ -144,11 +147,14 @@ func hintName(h ast.TableHintType) string {
 	return nodeName(h)
 }
 
-// cte binds a common table expression; it does not see itself, so recursion is an unknown table.
+// cte binds a common table expression.
 func (b *binder) cte(c *ast.CommonTableExpression) plan {
 	key := strings.ToLower(c.ExpressionName.Value)
 	delete(b.ctes, key)
 	defer func() { b.ctes[key] = c }()
+	if r := b.recursive(c); r != nil {
+		return r
+	}
 	return b.query(c.QueryExpression, nil)
 }
 

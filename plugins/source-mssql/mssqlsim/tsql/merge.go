@@ -37,9 +37,6 @@ type mergeWhen struct {
 }
 
 func (x *executor) merge(s *ast.MergeStatement) error {
-	if err := hints(s.OptimizerHints); err != nil {
-		return err
-	}
 	spec := s.MergeSpecification
 	if spec.TopRowFilter != nil {
 		return sqltype.Unsupported("TOP of MERGE")
@@ -49,6 +46,7 @@ func (x *executor) merge(s *ast.MergeStatement) error {
 		return err
 	}
 	return x.scoped(true, func(b *binder) error {
+		b.hints(s.OptimizerHints)
 		b.with(s.WithCtesAndXmlNamespaces)
 		m := &merge{x: x, b: b, touched: map[string]bool{}, matched: map[string]bool{}}
 		if err := m.run(spec, to, into); err != nil {

@@ -58,6 +58,7 @@ func (x *executor) insert(s *ast.InsertStatement) error {
 		return sqltype.Unsupported("TOP of INSERT")
 	}
 	return x.scoped(true, func(b *binder) error {
+		b.hints(s.OptimizerHints)
 		b.with(s.WithCtesAndXmlNamespaces)
 		w, name := b.target(spec.Target)
 		cols := w.Columns()
@@ -328,6 +329,7 @@ func (x *executor) update(s *ast.UpdateStatement) error {
 		return sqltype.Unsupported("FROM and WITH of UPDATE")
 	}
 	return x.scoped(true, func(b *binder) error {
+		b.hints(s.OptimizerHints)
 		w, name := b.target(spec.Target)
 		b.guardUpdate(w, spec.SetClauses)
 		b.guardRead(w, spec.WhereClause)
@@ -435,6 +437,7 @@ func (x *executor) delete(s *ast.DeleteStatement) error {
 		return sqltype.Unsupported("FROM and WITH of DELETE")
 	}
 	return x.scoped(true, func(b *binder) error {
+		b.hints(s.OptimizerHints)
 		w, name := b.target(spec.Target)
 		b.guard(w, "DELETE", nil)
 		b.guardRead(w, spec.WhereClause)

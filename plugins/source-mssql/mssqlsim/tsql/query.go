@@ -10,8 +10,10 @@ import (
 // binder turns the tree of one statement into plans. It lives as long as the statement.
 type binder struct {
 	*run
-	ctes   map[string]*ast.CommonTableExpression
-	tables map[string]*tableVar
+	ctes map[string]*ast.CommonTableExpression
+	// working are the recursive expressions of which a member is being bound.
+	working map[string]*recursion
+	tables  map[string]*tableVar
 	// rowsWanted: what is being bound delivers rows of tables, not something computed over them.
 	rowsWanted bool
 }

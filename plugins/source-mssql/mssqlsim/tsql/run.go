@@ -81,6 +81,8 @@ type run struct {
 	batch *batch
 	err   error
 	zones map[string]*time.Location
+	// recursion is how often a recursive common table expression may call itself; 0 is without limit.
+	recursion int64
 }
 
 func (r *run) fail(err error) {
@@ -220,7 +222,7 @@ func continues(number int32) bool {
 
 // binder gives the binder of a new statement.
 func (x *executor) binder() *binder {
-	return &binder{run: &run{ctx: x.ctx, sess: x.sess, out: x.out, batch: x.batch}, ctes: map[string]*ast.CommonTableExpression{}, tables: x.batch.tables, rowsWanted: true}
+	return &binder{run: &run{ctx: x.ctx, sess: x.sess, out: x.out, batch: x.batch, recursion: maxRecursion}, ctes: map[string]*ast.CommonTableExpression{}, working: map[string]*recursion{}, tables: x.batch.tables, rowsWanted: true}
 }
 
 // scoped runs fn as one statement of the session. Binding errors come out as errors.
@@ -266,10 +268,8 @@ func (x *executor) query(s *ast.SelectStatement) error {
 	if s.Into != nil {
 		return sqltype.Unsupported("SELECT INTO")
 	}
-	if err := hints(s.OptimizerHints); err != nil {
-		return err
-	}
 	return x.scoped(false, func(b *binder) error {
+		b.hints(s.OptimizerHints)
 		b.with(s.WithCtesAndXmlNamespaces)
 		if q, ok := s.QueryExpression.(*ast.QuerySpecification); ok && len(q.SelectElements) > 0 {
 			if _, ok := q.SelectElements[0].(*ast.SelectSetVariable); ok {
@@ -305,7 +305,7 @@ func (x *executor) query(s *ast.SelectStatement) error {
 }
 
 // hints refuses query hints that could change a result.
-func hints(list []ast.OptimizerHintBase) error {
+func (b *binder) hints(list []ast.OptimizerHintBase) {
 	for _, h := range list {
 		o, ok := h.(*ast.OptimizerHint)
 		name := nodeName(h)
@@ -316,11 +316,15 @@ func hints(list []ast.OptimizerHintBase) error {
 		}
 		switch strings.ToLower(name) {
 		case "recompile", "maxdop", "keepfixedplan", "hashjoin", "loopjoin", "mergejoin", "forceorder", "optimizeforunknown", "fast":
+		case "maxrecursion":
+			b.recursion = b.valueOf(h.(*ast.LiteralOptimizerHint).Value, sqltype.Of(sqltype.BigInt)).Int()
+			if b.recursion > 32767 {
+				failf(310, "The value %d specified for the MAXRECURSION option exceeds the allowed maximum of 32767.", b.recursion)
+			}
 		default:
-			return sqltype.Unsupported("the query hint %s", name)
+			unsupported("the query hint %s", name)
 		}
 	}
-	return nil
 }
 
 func (b *binder) with(w *ast.WithCtesAndXmlNamespaces) {

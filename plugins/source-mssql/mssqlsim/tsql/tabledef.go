@@ -36,6 +36,7 @@ type TableDef struct {
 // ColumnDef is a column of a CREATE TABLE or ADD.
 type ColumnDef struct {
 	Column
+	Null      bool // NULL was written
 	Sparse    bool
 	Default   sqltype.Value // NULL without a DEFAULT
 	Named     *DefaultDef   // the DEFAULT as a constraint; nil for definitions in Go
