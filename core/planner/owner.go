@@ -72,9 +72,31 @@ func (p *planning) ownership(ctx context.Context, lake *Lake, have plugin.TableS
 	case current == "": // also when it was asked for: nobody is there to take it from
 		return p.unowned(ctx, lake, have, a)
 	case slices.ContainsFunc(p.TakeOver, func(t addr.Address) bool { return matches(t, a) }):
-		return taking{words: "take over from " + current, class: plan.ClassInPlace}, nil
+		return p.takenFrom(ctx, lake, have, current, a)
 	}
 	return taking{}, p.otherOwner(ctx, lake, have.Table.Name, current, a)
+}
+
+// takenFrom takes a table from another configuration. Its rows stay, but those of
+// a silver of which control has no position: it is built from bronze.
+func (p *planning) takenFrom(ctx context.Context, lake *Lake, have plugin.TableState, former string, a addr.Address) (taking, error) {
+	take := taking{words: "take over from " + former, class: plan.ClassInPlace}
+	v := p.Config.Silver(a)
+	if v == nil || have.Rows == 0 {
+		return take, nil
+	}
+	control, err := lake.Ledger.ControlRow(ctx, v.Target)
+	if err != nil || control.Position.Applied != "" {
+		return take, err
+	}
+	return p.replacing(take, have, a), nil
+}
+
+// replacing is a taking of a silver that is then built from its bronze.
+func (p *planning) replacing(take taking, have plugin.TableState, a addr.Address) taking {
+	take.words += fmt.Sprintf("; its %s are replaced by those of %s", rowsOf(have), p.Config.Stream(p.Config.Silver(a).From).Target)
+	take.class = plan.ClassDestructive
+	return take
 }
 
 // otherOwner says that the table of an address is another configuration's, and

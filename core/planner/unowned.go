@@ -61,8 +61,7 @@ func (p *planning) unowned(ctx context.Context, lake *Lake, have plugin.TableSta
 	case !asked:
 		return taking{}, p.noOwner(have, a)
 	default:
-		take.words += fmt.Sprintf("; its %s are replaced by those of %s", rowsOf(have), p.Config.Stream(v.From).Target)
-		take.class = plan.ClassDestructive
+		return p.replacing(take, have, a), nil
 	}
 	return take, nil
 }

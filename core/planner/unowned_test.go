@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -100,6 +101,33 @@ func TestRowsOfAnotherProgramAreNotTakenUnasked(t *testing.T) {
 				t.Errorf("asked: %s", text)
 			}
 		})
+	}
+}
+
+// The rows of another configuration's silver stay where control knows how far they
+// have come; else it is built from bronze, and the plan says that they go.
+func TestASilverOfAnotherConfigurationSaysWhatBecomesOfItsRows(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		applied, want string
+		class         plan.Class
+	}{
+		{"", "take over from other/1; its 2 rows are replaced by those of bronze.orders", plan.ClassDestructive},
+		{"00000001", "take over from other/1", plan.ClassInPlace},
+	} {
+		w := filled(t)
+		p := w.plan()
+		schema := tablesNamed(p, "silver.orders")[0].Spec.Schema
+		control, err := w.lake().Ledger.ControlRow(t.Context(), "silver.orders")
+		w.must(err)
+		w.must(w.lake().Ledger.SetPosition(t.Context(), "silver.orders", control.Position, plugin.TargetPosition{Applied: c.applied}))
+		w.plugin.Lake.DropTable("silver.orders")
+		w.foreign("silver.orders", schema, map[string]string{ledger.PropertySchemaVersion: "0", "pipectl.owner": "other/1"})
+		p = w.plan(func(r *planner.Request) { r.TakeOver = []addr.Address{theSilver} })
+		w.must(p.Errors().Err())
+		if list := tablesNamed(p, "silver.orders"); !slices.Contains(list[0].Changes, c.want) || list[0].Class != c.class {
+			t.Errorf("applied %q: class %s, %q", c.applied, list[0].Class, list[0].Changes)
+		}
 	}
 }
 

@@ -52,7 +52,7 @@ func (a *application) run(ctx context.Context, result *plugin.SilverResult) erro
 		return err
 	}
 	result.RowsRead = a.selection.rows
-	if a.selection.rows == 0 && !a.decision.fromSnapshot() {
+	if !a.due() {
 		return nil
 	}
 	committed, err := a.merge(ctx, ranker, ranked)
@@ -64,6 +64,13 @@ func (a *application) run(ctx context.Context, result *plugin.SilverResult) erro
 	result.Version = committed.Version
 	a.base.applied++
 	return nil
+}
+
+// due reports whether there is something to merge. A rebuild without rows has to
+// be made where the target has some: those are of whoever wrote it before, and
+// the verdict must not be given over them.
+func (a *application) due() bool {
+	return a.selection.rows > 0 || a.decision.fromSnapshot() || a.decision.rebuild && a.base.rows != 0
 }
 
 // position is where the target stands after what was selected.

@@ -154,8 +154,8 @@ func (s *current) RunSilver(ctx context.Context, req plugin.SilverRequest, host 
 	}
 	position := a.position()
 	position.Version, position.Merge, position.Foreign = &result.Version, a.lastMerge(), foreign
-	if d.fromSnapshot() {
-		position.Foreign = nil
+	if d.rebuild {
+		position.Foreign = nil // a rebuild leaves no row of another
 	}
 	result.Diagnostics = append(result.Diagnostics, warnForeign(req.Target.Name, position.Foreign)...)
 	return result, s.report(ctx, host, req, d, position, &result)

@@ -43,11 +43,13 @@ func commented(name string, t arrow.DataType, comment string) arrow.Field {
 }
 
 // base is what a merge begins from: the table, the version after which no other
-// commit may change its rows, the number of its last merge, and that of the
-// snapshot of bronze that it was last rebuilt from.
+// commit may change its rows, how many there are (-1 when that is not known), the
+// number of its last merge, and that of the snapshot of bronze that it was last
+// rebuilt from.
 type base struct {
 	id        string
 	version   int64
+	rows      int64
 	applied   int64
 	snapshots int64
 }
@@ -75,7 +77,7 @@ func ensureTarget(ctx context.Context, host plugin.Host, spec plugin.TableSpec, 
 	}
 	if silver.Exists {
 		return base{
-			id: silver.ID, version: silver.Version,
+			id: silver.ID, version: silver.Version, rows: silver.Rows,
 			applied: numberOf(silver, plugin.MergesApp), snapshots: numberOf(silver, plugin.SnapshotsApp),
 		}, nil
 	}
