@@ -66,6 +66,37 @@ func TestKeysThatMoveAmongRowsAreCollapsed(t *testing.T) {
 	}
 }
 
+// Microsoft: UPDATE statements may be replicated as DELETE/INSERT pairs. Rows of one statement that pass values of a
+// unique index on are logged as deletes and inserts, the deletes first: no value is there twice in between.
+func TestValuesOfUniqueIndexesThatMoveAmongRows(t *testing.T) {
+	t.Parallel()
+	for name, shape := range map[string]struct{ table, index string }{
+		"a heap":                      {"id int NOT NULL, note nvarchar(9)", "CREATE UNIQUE INDEX ux ON dbo.t (id)"},
+		"a constraint":                {"id int NOT NULL CONSTRAINT ux UNIQUE, note nvarchar(9)", ""},
+		"an index beside the key":     {"pk int IDENTITY PRIMARY KEY, id int NOT NULL, note nvarchar(9)", "CREATE UNIQUE INDEX ux ON dbo.t (id)"},
+		"a clustered one, key beside": {"pk int IDENTITY PRIMARY KEY NONCLUSTERED, id int NOT NULL, note nvarchar(9)", "CREATE UNIQUE CLUSTERED INDEX ux ON dbo.t (id)"},
+	} {
+		for statement, want := range map[string]struct{ rows, changes []string }{
+			"UPDATE dbo.t SET id = 3 - id":                   {[]string{"1|b", "2|a"}, []string{"1|1|a", "1|2|b", "2|2|a", "2|1|b"}},
+			"UPDATE dbo.t SET id = id + 1":                   {[]string{"2|a", "3|b"}, []string{"1|1|a", "1|2|b", "2|2|a", "2|3|b"}},
+			"UPDATE dbo.t SET note = N'same'":                {[]string{"1|same", "2|same"}, []string{"3|1|a", "4|1|same", "3|2|b", "4|2|same"}},
+			"UPDATE dbo.t SET id = id + 5 WHERE note = N'a'": {[]string{"2|b", "6|a"}, []string{"1|1|a", "2|6|a"}},
+		} {
+			t.Run(name+" "+statement, func(t *testing.T) {
+				_, conn := newDatabase(t)
+				runBatches(t, conn, "CREATE TABLE dbo.t ("+shape.table+")")
+				if shape.index != "" {
+					runBatches(t, conn, shape.index)
+				}
+				runBatches(t, conn, "INSERT INTO dbo.t (id, note) VALUES (1, N'a'), (2, N'b')",
+					"EXEC sys.sp_cdc_enable_table @source_schema = N'dbo', @source_name = N't', @role_name = NULL, @index_name = N'ux'", statement)
+				equal(t, query(t, conn, "SELECT id, note FROM dbo.t ORDER BY id"), want.rows)
+				equal(t, query(t, conn, "SELECT [__$operation], id, note FROM cdc.dbo_t_CT ORDER BY [__$start_lsn], [__$command_id], [__$seqval], [__$operation]"), want.changes)
+			})
+		}
+	}
+}
+
 // Verified on SQL Server 2022: two instances record a change with one LSN and one __$seqval, and number commands apart.
 func TestSecondInstance(t *testing.T) {
 	t.Parallel()

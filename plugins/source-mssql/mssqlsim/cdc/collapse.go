@@ -12,6 +12,42 @@ import (
 // insert of one key become an update of it (Microsoft: Collapse Showplan Operator). So rows may pass their keys on, and
 // no key is inserted before its old row is gone. A statement that moves one row alone is carried out as it is.
 func (t *Table) collapse(ops []op) []op {
+	return t.deferred(t.collapseKey(ops))
+}
+
+// deferred puts the changes of a statement, of which some move to another place in a unique index besides the one the
+// table is kept by, into the form in which they are logged: a delete and an insert each, all deletes before all inserts,
+// so that no value of a unique index is inserted before its old row is gone (Microsoft: UPDATE statements may be
+// replicated as DELETE/INSERT pairs; FIX: The change table is ordered incorrectly for updated rows after you enable
+// change data capture). Without it subscribers, who have the same indexes, could not apply what they are sent.
+func (t *Table) deferred(ops []op) []op {
+	moved := func(o op) bool {
+		return o.old != nil && o.new != nil && slices.ContainsFunc(t.rows.sides, func(s *tree) bool { return s.cmp(o.old, o.new) != 0 })
+	}
+	if len(ops) < 2 || !slices.ContainsFunc(ops, moved) {
+		return ops
+	}
+	out := make([]op, 0, 2*len(ops))
+	for _, o := range ops {
+		if o.new == nil || moved(o) {
+			out = append(out, op{table: t, old: o.old})
+		}
+	}
+	for _, o := range ops {
+		if o.old != nil && o.new != nil && !moved(o) {
+			out = append(out, o)
+		}
+	}
+	for _, o := range ops {
+		if o.old == nil || moved(o) {
+			out = append(out, op{table: t, new: o.new})
+		}
+	}
+	return out
+}
+
+// collapseKey is collapse for the order in which the table is kept.
+func (t *Table) collapseKey(ops []op) []op {
 	moved := func(o op) bool { return o.old != nil && o.new != nil && t.rows.cmp(o.old, o.new) != 0 }
 	if len(ops) < 2 || !slices.ContainsFunc(ops, moved) {
 		return ops
