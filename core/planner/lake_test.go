@@ -128,3 +128,21 @@ func TestAStateThatCannotBeKeptIsToldAtItsPath(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 }
+
+// A state that cannot be written stops a plan whose steps write; a check only
+// reads.
+func TestAPlanTellsThatItsStateCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	w := filled(t)
+	w.plugin.Lake.Sealed = "it is sealed"
+	for target, stops := range map[addr.Address]bool{{}: true, theStream: true, theSilver: true, theCheck: false} {
+		p := w.plan(func(r *planner.Request) {
+			if target != (addr.Address{}) {
+				r.Targets = []addr.Address{target}
+			}
+		})
+		if got := diag.HasCode(p.Errors().Err(), "memory.sealed"); got != stops {
+			t.Errorf("%s: %v", target, p.Errors())
+		}
+	}
+}

@@ -84,7 +84,7 @@ func Make(ctx context.Context, req Request) (*plan.Plan, error) {
 		unreadable: map[tableIn]error{},
 	}
 	for _, part := range []func(context.Context) error{
-		p.openLakes, p.inspectSources, p.planLedgers, p.planStreams, p.planSilvers, p.planChecks,
+		p.openLakes, p.inspectSources, p.planLedgers, p.planStreams, p.planSilvers, p.planChecks, p.probeNewStates,
 	} {
 		if err := part(ctx); err != nil {
 			return nil, err
@@ -122,6 +122,43 @@ func (p *planning) usedSinks() []*model.Sink {
 	return out
 }
 
+// probeState finds out that a step's first write, of its lock, would fail.
+func (p *planning) probeState(ctx context.Context, lake *Lake) error {
+	if !p.writes(lake.Sink.Addr) {
+		return nil
+	}
+	return placeEnvironment(p.Config, lake.Sink, lake.State.Probe(ctx))
+}
+
+// inNewLake reports whether the state is to be made, and in the lake.
+func (p *planning) inNewLake(lake *Lake) bool {
+	return lake.State.Lineage() == "" && p.Config.StatePath == ""
+}
+
+// probeNewStates does the same for states that are to be made in their lakes.
+// Where a lake as a whole cannot be written, its tables have said so already.
+func (p *planning) probeNewStates(ctx context.Context) error {
+	for _, sink := range p.usedSinks() {
+		lake := p.lakes[sink.Addr]
+		if lake == nil || !p.inNewLake(lake) || len(p.out.Errors()) > 0 {
+			continue
+		}
+		if err := p.probeState(ctx, lake); ctx.Err() != nil {
+			return ctx.Err()
+		} else if err != nil {
+			p.breaks(sink.Addr, sink.Origin, err)
+		}
+	}
+	return nil
+}
+
+// writes reports whether a chosen step writes into tables of the sink. Checks read,
+// for which a lake that can only be read is enough.
+func (p *planning) writes(sink addr.Address) bool {
+	return slices.ContainsFunc(p.Config.Streams, func(s model.Stream) bool { return s.To == sink && p.wanted(s.Addr) }) ||
+		slices.ContainsFunc(p.Config.Silvers, func(v model.Silver) bool { return v.To == sink && p.wanted(v.Addr) })
+}
+
 func (p *planning) openLakes(ctx context.Context) error {
 	for _, sink := range p.usedSinks() {
 		lake, err := p.Lakes[sink.Addr], error(nil)
@@ -133,6 +170,9 @@ func (p *planning) openLakes(ctx context.Context) error {
 		}
 		if err == nil {
 			p.tables[sink.Addr], err = p.tablesOf(ctx, lake)
+		}
+		if err == nil && !p.inNewLake(lake) {
+			err = p.probeState(ctx, lake)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -336,3 +336,11 @@ type Tables interface {
 	Limits() Limits
 	Close() error
 }
+
+// ObjectProber is of tables that can tell that no object could be written, as far
+// as their system does, and write nothing to find out.
+type ObjectProber interface {
+	// ProbeObjects returns the error that PutObject would of an object below the
+	// prefix, which ends in a slash; nil is no promise.
+	ProbeObjects(ctx context.Context, prefix string) error
+}

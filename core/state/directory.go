@@ -33,6 +33,8 @@ func unusable(doing string, err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
 		kind, detail = diag.KindUnavailable, "Make room, then run again: it goes on from what is there."
+	case errors.Is(err, syscall.EIO):
+		kind, detail = diag.KindUnavailable, "The disk, or the server behind the mount, did not do it: look at the mount and into the system's log. Once it is well, run again: it goes on from what is there."
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		kind, detail = diag.KindPermission, "Give the user that runs pipectl the right to read and write it."
 	}
@@ -151,6 +153,29 @@ func (d directory) Delete(_ context.Context, key string) error {
 		return fmt.Errorf("removing state: %w", err)
 	}
 	return nil
+}
+
+// Probe looks at the folder, or at the nearest one around it that exists.
+func (d directory) Probe(_ context.Context, prefix string) error {
+	for dir := d.path(prefix); ; dir = filepath.Dir(dir) {
+		at, err := os.Stat(dir)
+		switch {
+		case err == nil && !at.IsDir():
+			return unusable("writing", &fs.PathError{Op: "mkdir", Path: dir, Err: syscall.ENOTDIR})
+		case err == nil:
+			if err := access(dir); err != nil {
+				return unusable("writing", err)
+			}
+			return nil
+		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):
+			return unusable("writing", err)
+		case filepath.Dir(dir) == dir:
+			return nil
+		}
+		if _, err := os.Lstat(dir); err == nil { // a link that leads nowhere
+			return unusable("writing", &fs.PathError{Op: "mkdir", Path: dir, Err: fs.ErrNotExist})
+		}
+	}
 }
 
 func (d directory) Place(key string) string { return d.path(key) }

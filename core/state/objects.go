@@ -22,6 +22,10 @@ type Objects interface {
 	List(ctx context.Context, prefix, startAfter string) ([]string, error)
 	// Delete removes the object; none is no error.
 	Delete(ctx context.Context, key string) error
+	// Probe tells that no object could be written below a prefix, which ends in a
+	// slash or is empty, as Put would, and writes nothing to find out; nil is no
+	// promise.
+	Probe(ctx context.Context, prefix string) error
 	// Place says for people where a key lies.
 	Place(key string) string
 }
@@ -70,6 +74,13 @@ func (s sinkObjects) List(ctx context.Context, prefix, startAfter string) ([]str
 
 func (s sinkObjects) Delete(ctx context.Context, key string) error {
 	return s.tables.DeleteObject(ctx, sinkRoot+key)
+}
+
+func (s sinkObjects) Probe(ctx context.Context, prefix string) error {
+	if prober, ok := s.tables.(plugin.ObjectProber); ok {
+		return prober.ProbeObjects(ctx, sinkRoot+prefix)
+	}
+	return nil
 }
 
 func (s sinkObjects) Place(key string) string { return sinkRoot + key + " in " + s.display }

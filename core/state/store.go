@@ -97,6 +97,17 @@ func (s *Store) Initialize(ctx context.Context) error {
 	return nil
 }
 
+// Probe finds out, as far as that is possible without writing, that this state
+// cannot be written: what was accepted, locks, or positions.
+func (s *Store) Probe(ctx context.Context) error {
+	for _, prefix := range []string{"", "locks/", "streams/"} {
+		if err := s.objects.Probe(ctx, s.root+prefix); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (s *Store) readFormat(ctx context.Context) error {
 	var f formatFile
 	ok, err := s.read(ctx, "format.json", &f)

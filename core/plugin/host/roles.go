@@ -168,6 +168,16 @@ func (s *tablesSession) ListObjects(ctx context.Context, prefix, startAfter stri
 	return call(ctx, s.session, func(in plugin.Tables) ([]string, error) { return in.ListObjects(ctx, prefix, startAfter) })
 }
 
+func (s *tablesSession) ProbeObjects(ctx context.Context, prefix string) error {
+	_, err := call(ctx, s.session, func(in plugin.Tables) (struct{}, error) {
+		if prober, ok := in.(plugin.ObjectProber); ok {
+			return struct{}{}, prober.ProbeObjects(ctx, prefix)
+		}
+		return struct{}{}, nil
+	})
+	return err
+}
+
 func (s *tablesSession) DeleteObject(ctx context.Context, key string) error {
 	_, err := call(ctx, s.session, func(in plugin.Tables) (struct{}, error) { return struct{}{}, in.DeleteObject(ctx, key) })
 	return err

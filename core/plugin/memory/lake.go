@@ -24,6 +24,8 @@ type Lake struct {
 	Now func() time.Time
 	// ReadOnly, when not "", is the reason why no table can be written.
 	ReadOnly string
+	// Sealed, when not "", is the reason why no object can be written.
+	Sealed string
 }
 
 // NewLake returns an empty lake whose clock counts seconds from the start of

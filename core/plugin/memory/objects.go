@@ -30,6 +30,14 @@ func (s *session) GetObject(_ context.Context, key string) (plugin.Object, bool,
 	return plugin.Object{Key: key, Data: slices.Clone(data)}, true, nil
 }
 
+// ProbeObjects implements plugin.ObjectProber.
+func (s *session) ProbeObjects(_ context.Context, prefix string) error {
+	if s.lake.Sealed == "" {
+		return nil
+	}
+	return diag.Errorf(diag.KindPermission, "memory.sealed", "", "No object can be written below %s: %s", prefix, s.lake.Sealed).Err()
+}
+
 func (s *session) ListObjects(_ context.Context, prefix, startAfter string) ([]string, error) {
 	s.lake.mu.Lock()
 	defer s.lake.mu.Unlock()

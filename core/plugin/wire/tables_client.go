@@ -207,6 +207,15 @@ func (t *tablesClient) ListObjects(ctx context.Context, prefix, startAfter strin
 	}, func(p *pb.ListObjectsResponse) []string { return p.Keys })
 }
 
+// ProbeObjects implements plugin.ObjectProber for every plugin: one that cannot
+// tell answers nothing.
+func (t *tablesClient) ProbeObjects(ctx context.Context, prefix string) error {
+	_, err := collect(ctx, "a probe of "+prefix, func(ctx context.Context) (grpc.ServerStreamingClient[pb.ListObjectsResponse], error) {
+		return t.client.ListObjects(ctx, &pb.ListObjectsRequest{Session: t.session, Prefix: prefix, Probe: true})
+	}, func(*pb.ListObjectsResponse) []string { return nil })
+	return err
+}
+
 func (t *tablesClient) DeleteObject(ctx context.Context, key string) error {
 	res, err := t.client.DeleteObject(ctx, &pb.DeleteObjectRequest{Session: t.session, Key: key})
 	return answered(ctx, res.GetDiagnostics(), err)

@@ -249,6 +249,12 @@ func (s *tablesServer) ListObjects(r *pb.ListObjectsRequest, stream grpc.ServerS
 	out := &pb.ListObjectsResponse{}
 	err := respond(ctx, &out.Diagnostics, func() error {
 		return s.on(r.Session, func(tables plugin.Tables) (err error) {
+			if r.Probe {
+				if prober, ok := tables.(plugin.ObjectProber); ok {
+					err = prober.ProbeObjects(ctx, r.Prefix)
+				}
+				return err
+			}
 			keys, err = tables.ListObjects(ctx, r.Prefix, r.StartAfter)
 			return err
 		})

@@ -3,6 +3,7 @@ package delta
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plugin"
@@ -55,6 +56,19 @@ func (s *session) ListObjects(ctx context.Context, prefix, startAfter string) ([
 		keys = append(keys, info.Path)
 	}
 	return keys, nil
+}
+
+// ProbeObjects finds out, where the store can tell, that no object can be written.
+func (s *session) ProbeObjects(ctx context.Context, prefix string) error {
+	st, err := s.lake(ctx)
+	if err != nil {
+		return err
+	}
+	prober, ok := st.(store.Prober)
+	if !ok {
+		return nil
+	}
+	return s.object(prefix, "writing", prober.Probe(ctx, strings.TrimSuffix(prefix, "/")))
 }
 
 // DeleteObject removes a small object; one that is not there is removed.

@@ -5579,10 +5579,15 @@ func (x *GetObjectResponse) GetDiagnostics() []*Diagnostic {
 }
 
 type ListObjectsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	Prefix        string                 `protobuf:"bytes,2,opt,name=prefix,proto3" json:"prefix,omitempty"`
-	StartAfter    string                 `protobuf:"bytes,3,opt,name=start_after,json=startAfter,proto3" json:"start_after,omitempty"`
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	Session    string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	Prefix     string                 `protobuf:"bytes,2,opt,name=prefix,proto3" json:"prefix,omitempty"`
+	StartAfter string                 `protobuf:"bytes,3,opt,name=start_after,json=startAfter,proto3" json:"start_after,omitempty"`
+	// No keys are asked for, but whether an object could be written below the
+	// prefix: an error diagnostic where the plugin can tell that it could not, and
+	// writes nothing to find out. A plugin that does not know the field lists keys,
+	// which nobody reads.
+	Probe         bool `protobuf:"varint,4,opt,name=probe,proto3" json:"probe,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -5636,6 +5641,13 @@ func (x *ListObjectsRequest) GetStartAfter() string {
 		return x.StartAfter
 	}
 	return ""
+}
+
+func (x *ListObjectsRequest) GetProbe() bool {
+	if x != nil {
+		return x.Probe
+	}
+	return false
 }
 
 // ListObjectsResponse carries some of the keys, in order. The last response
@@ -9117,12 +9129,13 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x11GetObjectResponse\x12\x14\n" +
 	"\x05found\x18\x01 \x01(\bR\x05found\x12\x12\n" +
 	"\x04data\x18\x02 \x01(\fR\x04data\x12?\n" +
-	"\vdiagnostics\x18\x03 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\"g\n" +
+	"\vdiagnostics\x18\x03 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\"}\n" +
 	"\x12ListObjectsRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x16\n" +
 	"\x06prefix\x18\x02 \x01(\tR\x06prefix\x12\x1f\n" +
 	"\vstart_after\x18\x03 \x01(\tR\n" +
-	"startAfter\"|\n" +
+	"startAfter\x12\x14\n" +
+	"\x05probe\x18\x04 \x01(\bR\x05probe\"|\n" +
 	"\x13ListObjectsResponse\x12\x12\n" +
 	"\x04keys\x18\x01 \x03(\tR\x04keys\x12\x10\n" +
 	"\x03end\x18\x02 \x01(\bR\x03end\x12?\n" +
