@@ -9,6 +9,12 @@ import "github.com/pipectl/pipectl/core/diag"
 // the source stood still.
 const SnapshotsApp = "pipectl.snapshots"
 
+// SnapshotsOf is the app id under which the same number stands beside it, for one
+// table by its id: a bronze that is made anew counts from 0 again, and a number that
+// a target has of another table tells nothing of it. A bronze without it has had its
+// snapshots from an older release; then SnapshotsApp counts.
+func SnapshotsOf(bronzeID string) string { return SnapshotsApp + "." + bronzeID }
+
 // MergesApp is the app id under which a silver counts its merges in its target,
 // from 0, in the commits that hold them. A merge that changes no row is counted,
 // too: it may have had a row come and go, and a call that began before it would

@@ -103,10 +103,11 @@ func (s *stream) appendSnapshot(ctx context.Context, info plugin.SnapshotInfo) (
 	if err != nil {
 		return 0, err
 	}
+	number := Txn(s.bronze, plugin.SnapshotsApp) + 1
 	begun, err := s.Tables.BeginWrite(ctx, plugin.BeginWriteRequest{
 		Table: s.Bronze, Mode: plugin.WriteAppend, Schema: schema, MergeSchema: true,
 		RequireID: s.bronze.ID, BaseVersion: s.bronze.Version,
-		Txns: []plugin.Txn{{AppID: plugin.SnapshotsApp, Version: Txn(s.bronze, plugin.SnapshotsApp) + 1}},
+		Txns: []plugin.Txn{{AppID: plugin.SnapshotsApp, Version: number}, {AppID: plugin.SnapshotsOf(s.bronze.ID), Version: number}},
 	})
 	if err != nil {
 		return 0, fmt.Errorf("writing to %s: %w", s.Bronze.Name, err)

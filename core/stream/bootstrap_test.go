@@ -249,8 +249,9 @@ func TestRowsOfASnapshotThatWereDeletedAreReadAgain(t *testing.T) {
 		t.Errorf("read a third time: %+v", got)
 	}
 	// The two are told apart by their number, whatever their positions are.
-	state, err = tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{{Name: bronze}}, AppIDs: []string{plugin.SnapshotsApp}})
-	if err != nil || state[0].Txns[plugin.SnapshotsApp] != 1 {
+	of := plugin.SnapshotsOf(state[0].ID)
+	state, err = tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{{Name: bronze}}, AppIDs: []string{plugin.SnapshotsApp, of}})
+	if err != nil || state[0].Txns[plugin.SnapshotsApp] != 1 || state[0].Txns[of] != 1 {
 		t.Errorf("%v, %v", state, err)
 	}
 }

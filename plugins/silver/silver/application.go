@@ -24,6 +24,8 @@ type application struct {
 	host     plugin.Host
 	view     plugin.LedgerView
 	bronze   plugin.TableState
+	taken    plugin.Txn // bronze's newest whole snapshot
+	known    bool       // silver has recorded it
 	base     base
 	shape    bronzeShape
 	decision decision
@@ -127,8 +129,8 @@ func (a *application) scan(ctx context.Context, ranker *latest.Ranker, ranked *a
 func (a *application) merge(ctx context.Context, ranker *latest.Ranker, ranked *arrow.Schema) (plugin.CommitResult, error) {
 	spec := targetSpec(a.req, a.shape)
 	txns := []plugin.Txn{{AppID: plugin.MergesApp, Version: a.base.applied + 1}}
-	if n := numberOf(a.bronze, plugin.SnapshotsApp); a.decision.rebuild && n > a.base.snapshots {
-		txns = append(txns, plugin.Txn{AppID: plugin.SnapshotsApp, Version: n})
+	if a.decision.rebuild && !a.known {
+		txns = append(txns, a.taken)
 	}
 	write, err := a.host.Tables.BeginWrite(ctx, plugin.BeginWriteRequest{
 		Table: a.req.Target, Mode: plugin.WriteMerge, Schema: spec.Schema,

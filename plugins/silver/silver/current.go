@@ -40,22 +40,41 @@ var _ plugin.Silver = (*current)(nil)
 
 func (s *current) Close() error { return nil }
 
-// look pins the target, reads the ledger, and then pins the tables named: in
-// this order, so that they hold whatever was applied to the target.
-func look(ctx context.Context, req plugin.SilverRequest, host plugin.Host, tables ...plugin.TableRef) (target plugin.TableState, view plugin.LedgerView, after []plugin.TableState, err error) {
-	first, err := host.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{req.Target}, AppIDs: []string{plugin.MergesApp, plugin.SnapshotsApp}})
+// looked is what a call begins from: the target and bronze as they were pinned,
+// the ledger, and the target once more as it was after the ledger was read.
+type looked struct {
+	target, bronze, after plugin.TableState
+	view                  plugin.LedgerView
+}
+
+// look pins the target, reads the ledger, and then pins bronze: in this order, so
+// that they hold whatever was applied to the target.
+func look(ctx context.Context, req plugin.SilverRequest, host plugin.Host) (looked, error) {
+	var l looked
+	first, err := host.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{req.Target, req.Input}, AppIDs: []string{plugin.MergesApp}})
 	if err != nil {
-		return target, view, nil, fmt.Errorf("looking at %s: %w", req.Target.Name, err)
+		return l, fmt.Errorf("looking at %s: %w", req.Target.Name, err)
 	}
+	l.target, l.bronze = first[0], first[1]
 	// Control, then facts, then plans.
-	if view, err = host.Ledger.ReadLedger(ctx, req.Target.Name); err != nil {
-		return target, view, nil, err
+	if l.view, err = host.Ledger.ReadLedger(ctx, req.Target.Name); err != nil {
+		return l, err
 	}
-	after, err = host.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: tables, AppIDs: []string{plugin.MergesApp, plugin.SnapshotsApp}})
-	if err != nil {
-		return target, view, nil, fmt.Errorf("looking at %s: %w", req.Input.Name, err)
+	for {
+		// What is recorded of a bronze is asked for by its id: once more for one that
+		// came in its place meanwhile.
+		id := l.bronze.ID
+		then, err := host.Tables.GetTables(ctx, plugin.GetTablesRequest{
+			Tables: []plugin.TableRef{req.Input, req.Target},
+			AppIDs: []string{plugin.MergesApp, plugin.SnapshotsApp, plugin.SnapshotsOf(id)},
+		})
+		if err != nil {
+			return l, fmt.Errorf("looking at %s: %w", req.Input.Name, err)
+		}
+		if l.bronze, l.after = then[0], then[1]; l.bronze.ID == id {
+			return l, nil
+		}
 	}
-	return first[0], view, after, nil
 }
 
 // PlanSilver says which table it needs and, from the ledger alone, what waits.
@@ -67,16 +86,17 @@ func (s *current) PlanSilver(ctx context.Context, req plugin.SilverRequest, host
 	}
 	spec := targetSpec(req, shape)
 	plan.Tables = []plugin.TableSpec{spec}
-	silver, view, after, err := look(ctx, req, host, req.Input, req.Target)
+	at, err := look(ctx, req, host)
 	if err != nil {
 		return plan, err
 	}
+	silver, view := at.target, at.view
 	if silver.Exists {
 		if err := checkTarget(spec, silver); err != nil {
 			return plan, err
 		}
 	}
-	if err := checkLost(silver, after[1], view.Position); err != nil {
+	if err := checkLost(silver, at.after, view.Position); err != nil {
 		return plan, err
 	}
 	foreign, err := plugin.ChangedByOthers(ctx, host.Tables, silver, view.Position, writer)
@@ -84,7 +104,7 @@ func (s *current) PlanSilver(ctx context.Context, req plugin.SilverRequest, host
 		return plan, err
 	}
 	plan.Diagnostics = warnForeign(req.Target.Name, foreign)
-	switch d := decide(view, snapshotRows{again: readAgain(after[0], silver)}); {
+	switch d := decide(view, snapshotRows{again: at.readAgain()}); {
 	case view.Position.Applied == "":
 		plan.Pending = "first build"
 	case d.rebuild:
@@ -101,12 +121,12 @@ func (s *current) RunSilver(ctx context.Context, req plugin.SilverRequest, host 
 	if !req.Until.IsZero() {
 		return result, diag.Errorf(diag.KindUnsupported, "silver.until_unsupported", "", "Applying only up to a position is not built yet").Err()
 	}
-	before, view, after, err := look(ctx, req, host, req.Input, req.Target)
+	at, err := look(ctx, req, host)
 	if err != nil {
 		return result, err
 	}
+	silver, view, bronze := at.target, at.view, at.bronze
 	result.Position, result.Verdict = view.Position, view.Verdict
-	bronze, silver := after[0], before
 	if silver.Exists {
 		result.Version = silver.Version
 	}
@@ -122,7 +142,7 @@ func (s *current) RunSilver(ctx context.Context, req plugin.SilverRequest, host 
 	if err := shape.checkKey(req.Key, req.Input.Name); err != nil {
 		return result, err
 	}
-	if err := checkLost(silver, after[1], view.Position); err != nil {
+	if err := checkLost(silver, at.after, view.Position); err != nil {
 		return result, err
 	}
 	foreign, err := plugin.ChangedByOthers(ctx, host.Tables, silver, view.Position, writer)
@@ -132,7 +152,7 @@ func (s *current) RunSilver(ctx context.Context, req plugin.SilverRequest, host 
 	// Rows of snapshots up to the newest completed one tell nothing new: that one
 	// is known, and chunks matter only when none is.
 	known := max(view.Position.RebuiltFrom, view.Snapshot)
-	found, err := findSnapshotRows(ctx, host, bronze, shape, req.Instances, known, readAgain(bronze, silver))
+	found, err := findSnapshotRows(ctx, host, bronze, shape, req.Instances, known, at.readAgain())
 	if err != nil {
 		return result, err
 	}
@@ -148,7 +168,7 @@ func (s *current) RunSilver(ctx context.Context, req plugin.SilverRequest, host 
 		return result, err
 	}
 	result.Version = base.version
-	a := &application{current: s, req: req, host: host, view: view, bronze: bronze, base: base, shape: shape, decision: d, progress: progress}
+	a := &application{current: s, req: req, host: host, view: view, bronze: bronze, taken: at.taken(), known: !at.readAgain(), base: base, shape: shape, decision: d, progress: progress}
 	if err := a.run(ctx, &result); err != nil {
 		return result, err
 	}
@@ -161,10 +181,21 @@ func (s *current) RunSilver(ctx context.Context, req plugin.SilverRequest, host 
 	return result, s.report(ctx, host, req, d, position, &result)
 }
 
+// taken is the number of bronze's newest whole snapshot, -1 for none, by the app id
+// that says of which table: of one that an older release wrote, any.
+func (l looked) taken() plugin.Txn {
+	app := plugin.SnapshotsOf(l.bronze.ID)
+	if _, told := l.bronze.Txns[app]; !told {
+		app = plugin.SnapshotsApp
+	}
+	return plugin.Txn{AppID: app, Version: numberOf(l.bronze, app)}
+}
+
 // readAgain reports whether bronze was given a whole snapshot after the one that
 // silver was last rebuilt from.
-func readAgain(bronze, silver plugin.TableState) bool {
-	return numberOf(bronze, plugin.SnapshotsApp) > numberOf(silver, plugin.SnapshotsApp)
+func (l looked) readAgain() bool {
+	taken := l.taken()
+	return taken.Version > numberOf(l.after, taken.AppID)
 }
 
 // report stores position, then verdict: in this order, after the merge.

@@ -60,7 +60,11 @@ func TestSilverEqualsTheSource(t *testing.T) {
 				for id := range w.state {
 					w.state[id] += rapid.SampledFrom([]string{"", "!"}).Draw(t, "changed")
 				}
-				w.empty(t)
+				if rapid.Bool().Draw(t, "in another table") {
+					w.anew()
+				} else {
+					w.empty(t)
+				}
 				w.write(t, w.snapshotRows()...)
 			case "apply":
 				if gap {
@@ -109,6 +113,44 @@ func TestASnapshotThatWasReadAgainAtItsPositionCounts(t *testing.T) {
 	w.change(t, 1, "c")
 	apply(false, w.state)
 	apply(false, w.state)
+}
+
+// A bronze that was made anew counts its snapshots from the start again. Its first
+// is not one that silver has had of another table; nor is that of a bronze which
+// an older release has written read again because a newer one looks at it.
+func TestASnapshotOfABronzeThatWasMadeAnewCounts(t *testing.T) {
+	t.Parallel()
+	for name, older := range map[string]bool{"": false, "first written by an older release": true} {
+		w := newWorld()
+		w.older = older
+		w.state[1], w.state[2] = "a", "b"
+		w.snapshot(t)
+		apply := func(rebuilt bool) {
+			t.Helper()
+			if result, err := w.apply(&fake.Faults{}); err != nil || result.Rebuilt != rebuilt {
+				t.Fatalf("%s: %+v, %v", name, result, err)
+			}
+			if got := w.silver(); !maps.Equal(got, w.state) {
+				t.Fatalf("%s: silver %v, want %v", name, got, w.state)
+			}
+		}
+		apply(true)
+		apply(false)
+		w.older = false
+		for _, value := range []string{"corrected", "and once more"} {
+			w.anew()
+			w.state[1] = value
+			delete(w.state, 2)
+			w.write(t, w.snapshotRows()...)
+			apply(true)
+			apply(false)
+		}
+		w.change(t, 1, "c")
+		apply(false)
+		w.snapshot(t)
+		apply(true)
+		apply(false)
+	}
 }
 
 func TestARunWithoutWorkCommitsNothing(t *testing.T) {

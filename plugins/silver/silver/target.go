@@ -43,15 +43,13 @@ func commented(name string, t arrow.DataType, comment string) arrow.Field {
 }
 
 // base is what a merge begins from: the table, the version after which no other
-// commit may change its rows, how many there are (-1 when that is not known), the
-// number of its last merge, and that of the snapshot of bronze that it was last
-// rebuilt from.
+// commit may change its rows, how many there are (-1 when that is not known), and
+// the number of its last merge.
 type base struct {
-	id        string
-	version   int64
-	rows      int64
-	applied   int64
-	snapshots int64
+	id      string
+	version int64
+	rows    int64
+	applied int64
 }
 
 // numberOf is the number that a table has recorded under an app id, -1 before
@@ -78,13 +76,13 @@ func ensureTarget(ctx context.Context, host plugin.Host, spec plugin.TableSpec, 
 	if silver.Exists {
 		return base{
 			id: silver.ID, version: silver.Version, rows: silver.Rows,
-			applied: numberOf(silver, plugin.MergesApp), snapshots: numberOf(silver, plugin.SnapshotsApp),
+			applied: numberOf(silver, plugin.MergesApp),
 		}, nil
 	}
 	if made.Action != plugin.TableCreate {
 		return base{}, overtaken(spec.Table.Name)
 	}
-	return base{id: made.ID, version: made.Version, applied: -1, snapshots: -1}, nil
+	return base{id: made.ID, version: made.Version, applied: -1}, nil
 }
 
 // overtaken is the conflict with another call on the same table.

@@ -62,6 +62,7 @@ type world struct {
 	state  map[int32]string // the source table
 	lsn    int
 	taken  int64 // whole snapshots in bronze
+	older  bool  // bronze is written by a release that counts them for any table
 	budget int64 // of memory, for ranking
 }
 
@@ -88,7 +89,8 @@ func (w *world) write(t failer, list ...logRow) {
 	ctx := context.Background()
 	tables := w.lake.Open()
 	defer tables.Close()
-	if _, err := tables.ApplyTable(ctx, plugin.ApplyTableRequest{Spec: plugin.TableSpec{Table: plugin.TableRef{Name: bronzeName}, Schema: bronzeSchema, Layout: plugin.LayoutAppend}}); err != nil {
+	made, err := tables.ApplyTable(ctx, plugin.ApplyTableRequest{Spec: plugin.TableSpec{Table: plugin.TableRef{Name: bronzeName}, Schema: bronzeSchema, Layout: plugin.LayoutAppend}})
+	if err != nil {
 		t.Fatal(err)
 	}
 	if len(list) > 0 {
@@ -97,6 +99,9 @@ func (w *world) write(t failer, list ...logRow) {
 		var txns []plugin.Txn
 		if list[0].op == plugin.OpSnapshot {
 			txns = []plugin.Txn{{AppID: plugin.SnapshotsApp, Version: w.taken}}
+			if !w.older {
+				txns = append(txns, plugin.Txn{AppID: plugin.SnapshotsOf(made.ID), Version: w.taken})
+			}
 			w.taken++
 		}
 		wr, err := tables.BeginWrite(ctx, plugin.BeginWriteRequest{Table: plugin.TableRef{Name: bronzeName}, Mode: plugin.WriteAppend, Schema: bronzeSchema, BaseVersion: -1, Txns: txns})
@@ -114,6 +119,12 @@ func (w *world) write(t failer, list ...logRow) {
 	view := w.ledger.Views[silverName]
 	view.BronzeEnd = plugin.Position{Text: lsn(w.lsn), CommitMicros: int64(w.lsn), HasCommit: true}
 	w.ledger.Views[silverName] = view
+}
+
+// anew makes bronze anew, without rows and counting from the start.
+func (w *world) anew() {
+	w.lake.DropTable(bronzeName)
+	w.taken = 0
 }
 
 // empty takes every row out of bronze, as another program can.
