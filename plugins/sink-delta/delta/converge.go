@@ -96,6 +96,9 @@ func (s *session) fits(ctx context.Context, snap *deltatable.Snapshot, spec plug
 	if ours(snap, spec) {
 		doing = "writing"
 	}
+	if err := snap.CheckWrite(); err != nil {
+		return s.failed(ctx, spec.Table, doing, err)
+	}
 	return s.failed(ctx, spec.Table, doing, snap.Fits(spec.Schema))
 }
 

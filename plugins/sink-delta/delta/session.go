@@ -258,7 +258,7 @@ func (s *session) state(ctx context.Context, ref plugin.TableRef, appIDs []strin
 			state.Txns[id] = v
 		}
 	}
-	if err := log.CheckWrite(); err != nil {
+	if err := snap.CheckWrite(); err != nil {
 		state.Writable = fmt.Sprintf("This release cannot write it: %v.", err)
 	}
 	return state, nil

@@ -211,6 +211,18 @@ func (t *Table) newSnapshot(log *deltalog.Snapshot) (*Snapshot, error) {
 // Log is the snapshot's log: version, properties, txn versions, files.
 func (s *Snapshot) Log() *deltalog.Snapshot { return s.log }
 
+// CheckWrite says whether rows can be written into the table: nil, a
+// [deltalog.ErrUnsupported], or [ErrPartitioned].
+func (s *Snapshot) CheckWrite() error {
+	if err := s.log.CheckWrite(); err != nil {
+		return err
+	}
+	if by := s.log.Metadata().PartitionColumns; len(by) > 0 {
+		return fmt.Errorf("%w: it is partitioned by %q", ErrPartitioned, by)
+	}
+	return nil
+}
+
 // Schema is the table's schema; comments are under the metadata key "comment".
 func (s *Snapshot) Schema() *arrow.Schema { return s.schema }
 

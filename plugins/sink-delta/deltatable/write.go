@@ -140,7 +140,7 @@ func (t *Table) Begin(ctx context.Context, spec WriteSpec) (*Write, error) {
 
 // check holds the write's requirements against a version of the table.
 func (w *Write) check(ctx context.Context, s *Snapshot) error {
-	if err := s.log.CheckWrite(); err != nil {
+	if err := s.CheckWrite(); err != nil {
 		return err
 	}
 	if id := s.log.Metadata().ID; w.spec.TableID != "" && id != w.spec.TableID {
@@ -151,9 +151,6 @@ func (w *Write) check(ctx context.Context, s *Snapshot) error {
 			Kind: deltalog.ErrConcurrentTransaction, Version: s.Version(),
 			Detail: fmt.Sprintf("%d of the write's %d txn versions are recorded already, so its rows are neither all there nor all missing; write them apart", len(w.spec.Txns)-n, len(w.spec.Txns)),
 		}
-	}
-	if len(s.log.Metadata().PartitionColumns) > 0 {
-		return fmt.Errorf("%w: it is partitioned by %q", ErrPartitioned, s.log.Metadata().PartitionColumns)
 	}
 	if w.spec.BaseVersion == nil {
 		return nil
