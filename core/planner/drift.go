@@ -13,6 +13,7 @@ import (
 	"github.com/pipectl/pipectl/core/plan"
 	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/core/state"
+	"github.com/pipectl/pipectl/core/stream"
 )
 
 // Codes of the changes of columns and keys.
@@ -23,7 +24,7 @@ const (
 	codeColumnWidened = "stream.column_widened"
 	codeColumnLeftOut = "stream.column_left_out"
 	codeColumnGone    = "stream.column_gone"
-	codeDiscontinued  = "stream.column_discontinued"
+	codeDiscontinued  = stream.CodeDiscontinued
 	codeContinued     = "stream.column_continued"
 	codeSilverKey     = "silver.key_changed"
 )
@@ -70,7 +71,7 @@ func columnChanges(have plugin.TableState, table *model.Table, info plugin.Table
 		return nil
 	}
 	source, discontinued := info.Schema, info.Discontinued
-	leftOut, _ := namesOf(have, leftOutProperty)
+	leftOut, _ := stream.PropertyNames(have, leftOutProperty)
 	ends := endsOf(have)
 	empty := have.Rows == 0
 	var out []plan.Change
@@ -228,7 +229,7 @@ func retyped(step *plan.Step, have plugin.TableState, target string, err error) 
 // apart by, and returns the spec that remembers it. Rows that another key told
 // apart cannot be brought to a new one: some would be there twice, or lack.
 func silverKey(v *model.Silver, have plugin.TableState, spec plugin.TableSpec, key []string, step *plan.Step) (plugin.TableSpec, error) {
-	old, known := namesOf(have, silverKeyProperty)
+	old, known := stream.PropertyNames(have, silverKeyProperty)
 	same := len(old) == len(key) && !slices.ContainsFunc(key, func(k string) bool { return !containsFold(old, k) })
 	if known && same {
 		return withProperty(spec, silverKeyProperty, have.Properties[silverKeyProperty]), nil

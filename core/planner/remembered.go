@@ -10,10 +10,11 @@ import (
 
 	"github.com/pipectl/pipectl/core/model"
 	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/stream"
 )
 
 const (
-	leftOutProperty      = "pipectl.left_out"
+	leftOutProperty      = stream.LeftOutProperty
 	discontinuedProperty = "pipectl.discontinued"
 	silverKeyProperty    = "pipectl.key"
 )
@@ -25,15 +26,6 @@ const (
 // source stopped to give where it did, as {"note": "position"}: a stream that has not
 // come there yet has read no row without; silverKeyProperty stands on silver and lists
 // the key that its rows were told apart by. The other two are lists of names in JSON.
-
-// namesOf reads such a list; known is false when the table has none.
-func namesOf(have plugin.TableState, property string) (names []string, known bool) {
-	text, ok := have.Properties[property]
-	if !ok || json.Unmarshal([]byte(text), &names) != nil {
-		return nil, false
-	}
-	return names, true
-}
 
 // listOf writes it, in order and each name once.
 func listOf(names []string) string {
@@ -55,7 +47,7 @@ func remembers(spec plugin.TableSpec, line string) (string, bool) {
 	for property, words := range remembered {
 		if strings.Contains(line, property) {
 			written := plugin.TableState{Properties: spec.Properties}
-			names, _ := namesOf(written, property)
+			names, _ := stream.PropertyNames(written, property)
 			if property == discontinuedProperty {
 				names = slices.Sorted(maps.Keys(endsOf(written)))
 			}
@@ -119,7 +111,7 @@ func leaveOut(spec plugin.TableSpec, have plugin.TableState, table *model.Table,
 			names = append(names, r.Name)
 		}
 	}
-	before, _ := namesOf(have, leftOutProperty)
+	before, _ := stream.PropertyNames(have, leftOutProperty)
 	old, now := endsOf(have), ends{}
 	for _, name := range info.Discontinued {
 		if containsFold(names, name) {
@@ -143,7 +135,7 @@ func leaveOut(spec plugin.TableSpec, have plugin.TableState, table *model.Table,
 			}
 		}
 	}
-	if _, known := namesOf(have, leftOutProperty); len(names) > 0 || known {
+	if _, known := stream.PropertyNames(have, leftOutProperty); len(names) > 0 || known {
 		spec = withProperty(spec, leftOutProperty, listOf(names))
 	}
 	if text, err := json.Marshal(now); err == nil && (len(now) > 0 || old != nil) {
@@ -160,7 +152,7 @@ func stillLeftOut(have plugin.TableState, source *arrow.Schema, discontinued []s
 	if !have.Exists || have.Rows != 0 {
 		return nil
 	}
-	leftOut, _ := namesOf(have, leftOutProperty)
+	leftOut, _ := stream.PropertyNames(have, leftOutProperty)
 	return slices.DeleteFunc(leftOut, func(name string) bool {
 		_, read := fieldFold(source, name)
 		return !read || containsFold(discontinued, name)

@@ -161,6 +161,10 @@ type BatchPlan struct {
 	Warnings diag.List
 	// Schema is the shape of the rows of all ranges.
 	Schema *arrow.Schema
+	// Discontinued are columns of Schema that the table has and that rows of this
+	// batch lack: what TableInfo.Discontinued foretells has come. A batch with one
+	// that nobody accepted is not read.
+	Discontinued []string
 }
 
 // Range is one piece of a batch, opaque to all but the source; it holds

@@ -241,6 +241,15 @@ func (x *execution) follows(step *plan.Step) bool {
 // codeNotAccepted is of steps that apply has not accepted as they are now.
 const codeNotAccepted = "run.not_accepted"
 
+// statusOf is how a step ended that did not end well. A stream whose source no
+// longer gives a column waits for a person, whether plan finds it or the batch.
+func statusOf(a addr.Address, err error) Status {
+	if diag.HasCode(err, codeNotAccepted) || a.Kind == addr.Stream && diag.HasCode(err, stream.CodeDiscontinued) {
+		return Refused
+	}
+	return Failed
+}
+
 func (x *execution) refusal(step *plan.Step) diag.Diagnostic {
 	what := step.NotAccepted
 	if lake, err := x.lake(step.Address); err == nil && lake.NoState() != "" {
@@ -290,7 +299,7 @@ func (x *execution) visit(ctx context.Context, a addr.Address) error {
 	r.Duration = x.Clock().Sub(started)
 	r.Status = Done
 	if err != nil {
-		r.Status = Failed
+		r.Status = statusOf(a, err)
 		r.Diagnostics = append(r.Diagnostics, x.locate(a, x.explain(ctx, err))...)
 	}
 	x.ended(r)

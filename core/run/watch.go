@@ -192,9 +192,7 @@ func (x *execution) keep(ctx context.Context, a addr.Address, ready func() error
 		case err == nil, errors.Is(err, errStopped):
 			r.Status = Done
 		default:
-			if r.Status = Failed; diag.HasCode(err, codeNotAccepted) {
-				r.Status = Refused
-			}
+			r.Status = statusOf(a, err)
 			r.Diagnostics = append(r.Diagnostics, x.locate(a, x.explain(ctx, err))...)
 		}
 		break

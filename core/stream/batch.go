@@ -51,6 +51,9 @@ func (s *stream) carry(ctx context.Context, n int64, offset state.Offset) (ledge
 			return out, fmt.Errorf("planning: %w", err)
 		}
 	}
+	if err := s.accepts(plan.Discontinued); err != nil {
+		return out, err
+	}
 	for _, e := range plan.Events {
 		s.Warn(diag.Warningf("stream."+e.Name, eventWords(e), "%s: %s at %s", s.Info.Object, strings.ReplaceAll(e.Name, "_", " "), e.Position.Text))
 	}

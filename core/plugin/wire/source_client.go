@@ -80,6 +80,7 @@ func (s *sourceClient) PlanBatch(ctx context.Context, req plugin.PlanBatchReques
 	return plugin.BatchPlan{
 		Ranges: each(res.Ranges, func(r []byte) plugin.Range { return r }),
 		Events: each(res.Events, eventFromProto), Warnings: diagnosticsFromProto(res.Diagnostics).Warnings(), Schema: schema,
+		Discontinued: res.Discontinued,
 	}, nil
 }
 

@@ -87,7 +87,7 @@ func (s *sourceServer) PlanBatch(ctx context.Context, r *pb.PlanBatchRequest) (*
 				Table: t, Start: positionFromProto(r.Start), End: positionFromProto(r.End), SkipLost: r.SkipLost,
 			})
 			out.Ranges = each(res.Ranges, func(r plugin.Range) []byte { return r })
-			out.Events, out.Schema = each(res.Events, eventToProto), schemaToProto(res.Schema)
+			out.Events, out.Schema, out.Discontinued = each(res.Events, eventToProto), schemaToProto(res.Schema), res.Discontinued
 			warnings = diagnosticsToProto(res.Warnings.Warnings())
 			return err
 		})

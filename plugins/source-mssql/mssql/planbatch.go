@@ -105,12 +105,18 @@ func (b *batch) plan(ctx context.Context, c *conn) (plugin.BatchPlan, error) {
 	if parts, err = b.guard(ctx, c, parts); err != nil {
 		return plugin.BatchPlan{}, err
 	}
+	if parts, err = b.freshColumns(ctx, c, parts); err != nil {
+		return plugin.BatchPlan{}, err
+	}
 	for _, p := range parts {
 		if err := b.checkFirstRead(p.captured); err != nil {
 			return plugin.BatchPlan{}, err
 		}
 	}
 	out := plugin.BatchPlan{Events: b.events, Schema: b.shape.arrow(nil)}
+	if out.Discontinued, err = b.discontinued(ctx, c, parts); err != nil {
+		return plugin.BatchPlan{}, err
+	}
 	var specs []rangeSpec
 	for _, p := range parts {
 		more, err := b.split(ctx, c, p)
@@ -134,6 +140,12 @@ func (b *batch) plan(ctx context.Context, c *conn) (plugin.BatchPlan, error) {
 		out.Warnings = b.state.take(b.clocks.said())
 	}
 	return out, nil
+}
+
+func (st *tableState) isChecked(name string) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.checked[name]
 }
 
 func (st *tableState) check(name string) {
@@ -203,10 +215,7 @@ func (b *batch) split(ctx context.Context, c *conn, p piece) ([]rangeSpec, error
 // checkFirstRead looks, at the first read of an instance in this session,
 // whether the rows' shape holds all that it captures.
 func (b *batch) checkFirstRead(ci captured) error {
-	b.state.mu.Lock()
-	done := b.state.checked[ci.name]
-	b.state.mu.Unlock()
-	if done {
+	if b.state.isChecked(ci.name) {
 		return nil
 	}
 	unfit, unknown := b.shape.misfits(ci, b.cfg.rules)
@@ -295,41 +304,4 @@ func skipped(m lsn.LSN, when int64, known bool, from lsn.LSN, certain bool, reas
 		e.LostTo = &when
 	}
 	return e, nil
-}
-
-// switches records where the batch goes on in a newer instance.
-func (b *batch) switches(ctx context.Context, c *conn, parts []piece) error {
-	for i := 1; i < len(b.instances); i++ {
-		older, newer := b.instances[i-1], b.instances[i]
-		if !slices.ContainsFunc(parts, func(p piece) bool { return p.name == newer.name && p.from == newer.start }) {
-			continue
-		}
-		missing := []string{}
-		for _, col := range b.shape.columns {
-			_, had := older.find(col.name)
-			if _, has := newer.find(col.name); had && !has {
-				missing = append(missing, col.name)
-			}
-		}
-		text := older.name + " -> " + newer.name
-		if len(missing) > 0 {
-			text += "; no longer captured, read as NULL: " + strings.Join(missing, ", ")
-		}
-		detail, err := json.Marshal(struct {
-			StartLSN    string   `json:"start_lsn"`
-			NotCaptured []string `json:"not_captured"`
-			Text        string   `json:"text"`
-			Old         string   `json:"old"`
-			New         string   `json:"new"`
-		}{newer.start.String(), missing, text, older.name, newer.name})
-		if err != nil {
-			return fmt.Errorf("encoding an event: %w", err)
-		}
-		when, known, err := b.clock.time(ctx, c, newer.start)
-		if err != nil {
-			return err
-		}
-		b.events = append(b.events, plugin.Event{Name: eventSwitched, Position: plugin.Position{Text: newer.start.String(), CommitMicros: when, HasCommit: known}, Detail: string(detail)})
-	}
-	return nil
 }

@@ -147,6 +147,9 @@ func (s *session) Latest(ctx context.Context, req plugin.LatestRequest) (plugin.
 		if err != nil {
 			return err
 		}
+		if upper, err = s.beforeSwitch(ctx, c, req.Table, after, upper); err != nil {
+			return err
+		}
 		if out.End, err = k.position(ctx, c, upper); err != nil {
 			return err
 		}

@@ -42,11 +42,24 @@ func TestAStreamGoesOnInTheNewerInstance(t *testing.T) {
 	insert(t, db, 2)
 	must(t, db.EnableTable("dbo.orders", mssqlsim.Capture{Name: "dbo_orders_v2", Columns: []string{"id", "note"}}))
 	insert(t, db, 3, 4)
-	lines, b, to := readOn(t, s, tab, from)
-	equal(t, instancesOf(lines), []string{"dbo_orders 1|order 1|1.50", "dbo_orders 2|order 2|1.50", "dbo_orders_v2 3|order 3|NULL", "dbo_orders_v2 4|order 4|NULL"})
-	if len(b.Ranges) != 2 || len(b.Events) != 1 || b.Events[0].Name != eventSwitched {
-		t.Fatalf("%d ranges, events %+v", len(b.Ranges), b.Events)
+	// The newer instance lacks a column: what comes before it is a batch of its own.
+	lines, b, at := readOn(t, s, tab, from)
+	equal(t, instancesOf(lines), []string{"dbo_orders 1|order 1|1.50", "dbo_orders 2|order 2|1.50"})
+	if len(b.Discontinued)+len(b.Events) > 0 || !at.HasCommit {
+		t.Errorf("up to %+v: %+v", at, b)
 	}
+	lines, b, to := readOn(t, s, tab, at)
+	equal(t, instancesOf(lines), []string{"dbo_orders_v2 3|order 3|NULL", "dbo_orders_v2 4|order 4|NULL"})
+	equal(t, b.Discontinued, []string{"amount"})
+	if len(b.Events) != 1 || b.Events[0].Name != eventSwitched {
+		t.Fatalf("events %+v", b.Events)
+	}
+	t.Run("also in the middle of a batch that an older release stored", func(t *testing.T) {
+		b := plan(t, s, tab, from, to)
+		if equal(t, b.Discontinued, []string{"amount"}); len(b.Ranges) != 2 {
+			t.Errorf("%d ranges", len(b.Ranges))
+		}
+	})
 	var detail struct {
 		StartLSN    string   `json:"start_lsn"`
 		NotCaptured []string `json:"not_captured"`
@@ -82,6 +95,57 @@ func TestAStreamGoesOnInTheNewerInstance(t *testing.T) {
 			t.Errorf("data %v", d.Data)
 		}
 	})
+}
+
+// What is captured no more because the table dropped it is no decision of anybody's
+// about values that are there.
+func TestADroppedColumnThatTheNewerInstanceLacksIsNotDiscontinued(t *testing.T) {
+	t.Parallel()
+	db := wireDatabase(t)
+	orders(t, db)
+	insert(t, db, 1)
+	s := open(t, db, nil)
+	tab := table()
+	_, _, at := readOn(t, s, tab, start(t, s, tab, "earliest"))
+	must(t, db.DropColumn("dbo.orders", "amount"))
+	must(t, db.EnableTable("dbo.orders", mssqlsim.Capture{Name: "dbo_orders_v2"}))
+	two := func(id int) {
+		commit(t, db, func(tx writer) error { return tx.Insert("dbo.orders", id, fmt.Sprint("order ", id)) })
+	}
+	for _, id := range []int{2, 3} {
+		two(id)
+		var b plugin.BatchPlan
+		var lines []string
+		lines, b, at = readOn(t, s, tab, at)
+		equal(t, instancesOf(lines), []string{fmt.Sprintf("dbo_orders_v2 %d|order %d|NULL", id, id)})
+		if len(b.Discontinued) > 0 {
+			t.Errorf("discontinued %v", b.Discontinued)
+		}
+	}
+	t.Run("also when the older one is gone", func(t *testing.T) {
+		must(t, db.DropInstance("dbo_orders"))
+		two(4)
+		if _, b, _ := readOn(t, s, tab, at); len(b.Discontinued) > 0 {
+			t.Errorf("discontinued %v", b.Discontinued)
+		}
+	})
+}
+
+func TestABatchEndsBeforeANewerInstanceThatDoesNotFit(t *testing.T) {
+	t.Parallel()
+	db := wireDatabase(t)
+	orders(t, db)
+	s := open(t, db, nil)
+	tab := table()
+	insert(t, db, 1)
+	_, _, at := readOn(t, s, tab, start(t, s, tab, "earliest"))
+	insert(t, db, 2)
+	must(t, db.AddColumn("dbo.orders", mssqlsim.Column{Name: "region", Type: "varchar(8)", Nullable: true}))
+	must(t, db.EnableTable("dbo.orders", mssqlsim.Capture{Name: "dbo_orders_v2"}))
+	commit(t, db, func(tx writer) error { return tx.Insert("dbo.orders", 3, "order 3", "3", "north") })
+	lines, _, at := readOn(t, s, tab, at)
+	equal(t, instancesOf(lines), []string{"dbo_orders 2|order 2|1.50"})
+	wantDiag(t, planError(s, tab, at, latest(t, s, tab, at)), diag.KindSchemaChanged, codeSchemaChanged, "region varchar(8)")
 }
 
 func TestANewerInstanceWithANewColumnStopsTheBatchThatReachesIt(t *testing.T) {

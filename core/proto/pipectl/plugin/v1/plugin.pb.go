@@ -3035,7 +3035,11 @@ type PlanBatchResponse struct {
 	Events []*Event               `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
 	Schema []byte                 `protobuf:"bytes,4,opt,name=schema,proto3" json:"schema,omitempty"`
 	// Warnings are said of the run and kept in the facts of the batch.
-	Diagnostics   []*Diagnostic `protobuf:"bytes,5,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	Diagnostics []*Diagnostic `protobuf:"bytes,5,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	// Columns of the schema that the table has and that rows of this batch lack,
+	// because the source does not give them any more: what TableInfo.discontinued
+	// foretells has come. The host refuses the batch until a person accepted it.
+	Discontinued  []string `protobuf:"bytes,6,rep,name=discontinued,proto3" json:"discontinued,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3094,6 +3098,13 @@ func (x *PlanBatchResponse) GetSchema() []byte {
 func (x *PlanBatchResponse) GetDiagnostics() []*Diagnostic {
 	if x != nil {
 		return x.Diagnostics
+	}
+	return nil
+}
+
+func (x *PlanBatchResponse) GetDiscontinued() []string {
+	if x != nil {
+		return x.Discontinued
 	}
 	return nil
 }
@@ -8854,12 +8865,13 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x05table\x18\x02 \x01(\v2\x1e.pipectl.plugin.v1.SourceTableR\x05table\x121\n" +
 	"\x05start\x18\x03 \x01(\v2\x1b.pipectl.plugin.v1.PositionR\x05start\x12-\n" +
 	"\x03end\x18\x04 \x01(\v2\x1b.pipectl.plugin.v1.PositionR\x03end\x12\x1b\n" +
-	"\tskip_lost\x18\x05 \x01(\bR\bskipLost\"\xbc\x01\n" +
+	"\tskip_lost\x18\x05 \x01(\bR\bskipLost\"\xe0\x01\n" +
 	"\x11PlanBatchResponse\x12\x16\n" +
 	"\x06ranges\x18\x01 \x03(\fR\x06ranges\x120\n" +
 	"\x06events\x18\x02 \x03(\v2\x18.pipectl.plugin.v1.EventR\x06events\x12\x16\n" +
 	"\x06schema\x18\x04 \x01(\fR\x06schema\x12?\n" +
-	"\vdiagnostics\x18\x05 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnosticsJ\x04\b\x03\x10\x04\"Q\n" +
+	"\vdiagnostics\x18\x05 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\x12\"\n" +
+	"\fdiscontinued\x18\x06 \x03(\tR\fdiscontinuedJ\x04\b\x03\x10\x04\"Q\n" +
 	"\x05Chunk\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x05R\x05index\x12\x0e\n" +
 	"\x02lo\x18\x02 \x01(\tR\x02lo\x12\x0e\n" +
