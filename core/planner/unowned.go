@@ -56,6 +56,9 @@ func (p *planning) unowned(ctx context.Context, lake *Lake, have plugin.TableSta
 	switch {
 	case known && !laidOut(have):
 		return taking{}, p.replaced(have, a)
+	case !known && have.Properties[fromProperty] == p.Config.Stream(v.From).Target:
+		// Only pipectl names the bronze, in the commit that makes the table.
+		take.words += fmt.Sprintf("; a run made it and did not end, and its %s are applied from %s anew", rowsOf(have), p.Config.Stream(v.From).Target)
 	case known:
 		take.words += fmt.Sprintf("; its %s stay, and it goes on from its position in control", rowsOf(have))
 	case !asked:

@@ -63,6 +63,8 @@ func TestRowsOfAnotherProgramAreNotTakenUnasked(t *testing.T) {
 		"bronze of the layout":    {"bronze.orders", changes, layout, theStream, "", "; its 2 rows stay"},
 		"silver":                  {"silver.orders", plain, nil, theSilver, "replaced by those of bronze.orders, run: pipectl apply -take-over silver.orders shop.hcl", "; its 2 rows are replaced by those of bronze.orders"},
 		"silver without position": {"silver.orders", plain, layout, theSilver, "Give the silver another target. If its rows may be lost", "; its 2 rows are replaced by those of bronze.orders"},
+		"silver of this bronze":   {"silver.orders", plain, map[string]string{"pipectl.from": "bronze.orders"}, theSilver, "", "; a run made it and did not end, and its 2 rows are applied from bronze.orders anew"},
+		"silver of another":       {"silver.orders", plain, map[string]string{"pipectl.from": "bronze.others"}, theSilver, "Give the silver another target.", "; its 2 rows are replaced by those of bronze.orders"},
 		"report":                  {"ops.report", columns("run_id", "finding"), nil, theCheck, "Give the check a table of its own.", "; its 2 rows stay"},
 		"report of the layout":    {"ops.report", columns("run_id", "finding"), layout, theCheck, "", "; its 2 rows stay"},
 	} {

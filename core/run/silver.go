@@ -6,6 +6,7 @@ import (
 
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/model"
 	"github.com/pipectl/pipectl/core/planner"
 	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/core/stream"
@@ -32,7 +33,7 @@ func (x *execution) silver(ctx context.Context, a addr.Address, r *StepResult) (
 	if err != nil {
 		return err
 	}
-	host, err := lake.SilverHost(v, s)
+	host, err := x.silverHost(lake, v, s)
 	if err != nil {
 		return err
 	}
@@ -60,7 +61,7 @@ func (x *execution) silver(ctx context.Context, a addr.Address, r *StepResult) (
 			if info, err = x.info(s); err != nil {
 				return err
 			}
-			if host, err = lake.SilverHost(v, s); err == nil {
+			if host, err = x.silverHost(lake, v, s); err == nil {
 				result, err = session.RunSilver(held, planner.SilverRequest(v, s, info.info, bronze), host, x.progress(a))
 			}
 		}
@@ -80,6 +81,13 @@ func (x *execution) silver(ctx context.Context, a addr.Address, r *StepResult) (
 	}
 	r.Silver = &result
 	return nil
+}
+
+// silverHost is what the step may touch.
+func (x *execution) silverHost(lake *planner.Lake, v *model.Silver, s *model.Stream) (plugin.Host, error) {
+	host, err := lake.SilverHost(v, s)
+	host.Tables = ownedTables{Tables: host.Tables, lake: lake, x: x, step: v.Addr}
+	return host, err
 }
 
 // warnAnew tells the warnings of a call of silver, each once: not again at every
