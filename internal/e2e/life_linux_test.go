@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -104,17 +103,10 @@ type life struct {
 	now *attempt
 }
 
-// shopClock is the database's: the machine's, and more the more was sold. Then
-// the verdict, which counts in minutes here, moves with nearly every batch, and
+// perSale is how much further the database's clock is after a transaction. The
+// verdict, which counts in minutes here, then moves with nearly every batch, and
 // not with the first one of a life alone.
-type shopClock struct{ ahead atomic.Int64 }
-
-// perSale is how much further the clock is after a transaction.
 const perSale = 10 * time.Second
-
-func (c *shopClock) Now() time.Time {
-	return time.Now().UTC().Add(time.Duration(c.ahead.Load()))
-}
 
 // newLife makes a database with rows orders, and no lake yet.
 func newLife(t testing.TB, seed uint64, rows int) *life {

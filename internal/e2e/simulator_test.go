@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -26,6 +27,7 @@ type simulated struct {
 	server *mssqlsim.Server
 	db     *mssqlsim.Database
 	mark   mssqlsim.LSN
+	clock  shopClock
 
 	mu   sync.Mutex
 	held *hold
@@ -63,6 +65,13 @@ func (s *simulated) close() {
 	s.server.Close()
 }
 
+// shopClock is a server's clock: the machine's, set forward.
+type shopClock struct{ ahead atomic.Int64 }
+
+func (c *shopClock) Now() time.Time {
+	return time.Now().UTC().Add(time.Duration(c.ahead.Load()))
+}
+
 const (
 	simDatabase = "shop"
 	// patience is how long a script waits for what must come; it only ends
@@ -76,6 +85,7 @@ const (
 //	exec SQL               runs a batch
 //	tx SQL...              runs statements in one transaction
 //	freeze | resume        stops capture; lets it catch up
+//	later DURATION         sets the server's clock forward
 //	mark                   remembers the newest LSN
 //	cleanup INSTANCE       purges changes up to the newest LSN
 //	restore                sets the log back to the mark, as restoring an older backup in place does
@@ -100,6 +110,11 @@ var simCommands = map[string]struct {
 	}},
 	"freeze": {0, func(_ *testscript.TestScript, s *simulated, _ []string) error { s.db.Freeze(); return nil }},
 	"resume": {0, func(_ *testscript.TestScript, s *simulated, _ []string) error { s.db.Resume(); return nil }},
+	"later": {1, func(_ *testscript.TestScript, s *simulated, args []string) error {
+		d, err := time.ParseDuration(args[0])
+		s.clock.ahead.Add(int64(d))
+		return err
+	}},
 	"mark": {0, func(_ *testscript.TestScript, s *simulated, _ []string) error {
 		s.mark = s.db.MaxLSN()
 		return nil
@@ -199,7 +214,7 @@ func newSimulated(ts *testscript.TestScript, filled bool) {
 		s.sim.close()
 	}
 	fresh := &simulated{}
-	server, err := mssqlsim.Start(context.Background(), mssqlsim.Options{Trace: fresh.request})
+	server, err := mssqlsim.Start(context.Background(), mssqlsim.Options{Trace: fresh.request, Clock: &fresh.clock})
 	ts.Check(err)
 	fresh.server, fresh.db = server, server.Database(simDatabase)
 	s.sim = fresh

@@ -144,6 +144,10 @@ func (w *workspace) finalRow(ctx context.Context, lakes map[addr.Address]*planne
 	if args.Pin {
 		row.Version = at.table.Version
 	}
+	if at.behind != "" {
+		row.Reason = at.behind
+		return row, exit.Different, nil
+	}
 	if row.Verdict != nil && !time.UnixMicro(*row.Verdict).Before(args.Until) {
 		row.Final = true
 		if stopped != nil {

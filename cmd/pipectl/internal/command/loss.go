@@ -11,6 +11,7 @@ import (
 	"github.com/pipectl/pipectl/core/model"
 	"github.com/pipectl/pipectl/core/planner"
 	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/state"
 	"github.com/pipectl/pipectl/core/stream"
 )
 
@@ -21,6 +22,26 @@ type standing struct {
 	// lost tells that the table lacks what was written to it: it is gone, or it
 	// was put back. nil when it does not.
 	lost error
+	// behind tells that bronze and its stream were put back to before the verdict,
+	// so that the next run reads again what it speaks of; "" when they were not.
+	behind string
+}
+
+// behindVerdict says that a stream has not come as far as the batch that last
+// moved its table's verdict, "" when it has. Control is read before the log:
+// a batch is marked as carried out before it moves a verdict.
+func behindVerdict(log state.Log, control ledger.ControlRow) string {
+	at := planner.CommittedEnd(log)
+	if log.Newest < 0 || control.End.Compare(at) <= 0 {
+		return ""
+	}
+	moment := func(p plugin.Position) string {
+		if t, known := p.Commit(); known {
+			return t.Format("2006-01-02 15:04:05.000")
+		}
+		return p.Text
+	}
+	return fmt.Sprintf("table and state were put back to %s, before %s, which the verdict speaks of: a run reads the changes in between again", moment(at), moment(control.End))
 }
 
 // standing reads what is recorded first and the table last: the table then holds
@@ -80,6 +101,7 @@ func (w *workspace) bronzeStanding(ctx context.Context, lake *planner.Lake, s *m
 	}
 	// A checkpoint that is behind the tables took no rows from them.
 	reach.Newest = max(reach.BronzeTxn, reach.FactsTxn)
+	out.behind = behindVerdict(log, out.control)
 	lost := reach.Check(ctx, lake.Ledger)
 	if !diag.HasCode(lost, stream.CodeRowsLost) {
 		return out, lost

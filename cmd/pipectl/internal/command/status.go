@@ -268,6 +268,7 @@ func (w *workspace) streamRow(ctx context.Context, lake *planner.Lake, s *model.
 	if known {
 		row.Commit = &commit
 	}
+	row.Note = behindVerdict(log, control)
 	if log.Committed < log.Newest {
 		row.Note = fmt.Sprintf("batch %d was interrupted", log.Newest)
 		for _, l := range locks {
