@@ -5,15 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
-	"strings"
 
 	"github.com/pipectl/pipectl/core/diag"
 )
 
 // savedVersion is the version of the file. Up to 1 a condition did not say which
-// sink its table is of, and nothing said which lake a sink was.
-const savedVersion = 2
+// sink its table is of, and nothing said which lake a sink was; up to 2 it was one
+// text.
+const savedVersion = 3
 
 // Saved is a plan in a file: the text it was made from, so that secrets are
 // read anew, and the conditions under which it may be carried out. Versions
@@ -81,96 +80,6 @@ func (l SavedLake) words(other SavedLake) string {
 		return fmt.Sprintf("%s (its sha256 begins with %.12s)", l.Place, l.Digest)
 	}
 	return l.Place
-}
-
-// Condition is one fact that a plan rests on.
-type Condition struct {
-	// Subject is what it is about: a plugin, table or step.
-	Subject string `json:"subject"`
-	// Fact is its value in a form that can be compared and shown.
-	Fact string `json:"fact"`
-}
-
-// Conditions lists what must be the same when the plan is made again: plugin
-// digests, per source table identity and structure, per lake table id and
-// structure, per step kind and reason.
-func (p *Plan) Conditions() []Condition {
-	var out []Condition
-	for _, g := range p.Plugins {
-		out = append(out, Condition{"plugin " + g.Name, fmt.Sprintf("%s %s %s", g.Source, g.Version, g.Digest)})
-	}
-	for _, t := range p.Tables {
-		// A name is one table's in its sink only.
-		out = append(out, Condition{fmt.Sprintf("table %s of %s", t.Ref.Name, t.Sink), fmt.Sprintf("id %q, %s %v", t.ID, t.Action, t.Changes)})
-	}
-	for _, s := range p.Steps {
-		out = append(out, Condition{"step " + s.Address.String(), fmt.Sprintf("%s because %s, declared as %s", s.Kind, s.Reason, s.Digest)})
-		for _, c := range s.Changes {
-			// Not its class: a run that comes or goes makes a restart of what is in place.
-			out = append(out, Condition{fmt.Sprintf("change of %s by %s", strings.TrimSpace(c.Table+" "+c.Column), s.Address), fmt.Sprintf("%s (%s)", c.Text, c.Code)})
-		}
-		if s.Source != (Identity{}) {
-			out = append(out, Condition{"source of " + s.Address.String(), fmt.Sprintf("database %s, table %s, columns %s", s.Source.Database, s.Source.Table, s.Source.Schema)})
-		}
-	}
-	return out
-}
-
-// Differences compares the lakes and conditions of a saved plan with those of one
-// made anew; each difference is a diagnostic of kind stale. Of another lake
-// nothing else is said: all of it is of that lake.
-func (s Saved) Differences(fresh *Plan) diag.List {
-	if list := s.otherLakes(fresh); len(list) > 0 {
-		return list
-	}
-	now := fresh.Conditions()
-	find := func(list []Condition, subject string) string {
-		i := slices.IndexFunc(list, func(c Condition) bool { return c.Subject == subject })
-		if i < 0 {
-			return ""
-		}
-		return list[i].Fact
-	}
-	const again = "Make a new plan and look at it again."
-	var list diag.List
-	for _, c := range s.Conditions {
-		switch fact := find(now, c.Subject); fact {
-		case c.Fact:
-		case "":
-			list = append(list, diag.Errorf(diag.KindStale, "plan.stale", again, "The plan is out of date: the %s is no part of it any more", c.Subject))
-		default:
-			list = append(list, diag.Errorf(diag.KindStale, "plan.stale", fmt.Sprintf("planned: %s\nnow:     %s\n%s", c.Fact, fact, again),
-				"The plan is out of date: the %s is not what it was", c.Subject))
-		}
-	}
-	for _, c := range now {
-		if find(s.Conditions, c.Subject) == "" {
-			list = append(list, diag.Errorf(diag.KindStale, "plan.stale", again, "The plan is out of date: the %s is new in it", c.Subject))
-		}
-	}
-	return list
-}
-
-// otherLakes finds the sinks that lead to another lake than the one that the plan
-// was made for: the environment may say where a lake is, a relative place begins
-// in the folder in which pipectl is started, and a lake may be a copy.
-func (s Saved) otherLakes(fresh *Plan) diag.List {
-	var list diag.List
-	lakes := fresh.Lakes()
-	for _, l := range s.Lakes {
-		i := slices.IndexFunc(lakes, func(n SavedLake) bool { return n.Sink == l.Sink })
-		if i < 0 || l.is(lakes[i]) {
-			continue // a sink that is none of the plan any more has conditions that fail
-		}
-		copied := ""
-		if l.Lineage != "" && l.Lineage == lakes[i].Lineage {
-			copied = "Both have the state " + l.Lineage + ": one is a copy of the other, or the lake was moved.\n"
-		}
-		list = append(list, diag.Errorf(diag.KindStale, "plan.stale",
-			fmt.Sprintf("planned: %s\nnow:     %s\n%sCarry it out with the environment and in the folder that it was made in, or make a new plan and look at it again.", l.words(lakes[i]), lakes[i].words(l), copied),
-			"The plan was made for another lake than the one that %s is now", l.Sink))
-	}
-	return list
 }
 
 // Edited warns of files whose text is another one now than in the plan. A path is

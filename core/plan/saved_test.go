@@ -32,21 +32,22 @@ func TestASavedPlanIsStale(t *testing.T) {
 		name   string
 		change func(*plan.Plan)
 		want   string // part of the one message, "" = still good
+		says   string // its detail, without the end
 	}{
-		{"nothing changed", func(*plan.Plan) {}, ""},
-		{"a newer version of a table", func(p *plan.Plan) { p.Tables[0].Version = 7 }, ""},
-		{"more data waits", func(p *plan.Plan) { p.Steps[0].Pending, p.Steps[0].Detail = true, []string{"about 9 rows"} }, ""},
-		{"the state accepts it meanwhile", func(p *plan.Plan) { p.Steps[0].Accepted = true }, ""},
-		{"another file of a plugin", func(p *plan.Plan) { p.Plugins[0].Digest = "cd" }, "the plugin own is not what it was"},
-		{"another table of that name", func(p *plan.Plan) { p.Tables[0].ID = "x" }, "the table bronze.orders of sink.lake is not what it was"},
-		{"another action", func(p *plan.Plan) { p.Tables[0].Action = plugin.TableAlter }, "the table bronze.orders of sink.lake is not what it was"},
-		{"another kind of work", func(p *plan.Plan) { p.Steps[0].Kind = plan.Changes }, "the step stream.orders is not what it was"},
-		{"another reason", func(p *plan.Plan) { p.Steps[0].Reason = "its state was lost" }, "the step stream.orders is not what it was"},
-		{"another declaration", func(p *plan.Plan) { p.Steps[0].Digest = "d1:2" }, "the step stream.orders is not what it was"},
-		{"a column more at the source", func(p *plan.Plan) { p.Steps[0].Source.Schema += ", note utf8" }, "the source of stream.orders is not what it was"},
-		{"another database", func(p *plan.Plan) { p.Steps[0].Source.Database = "shop:2" }, "the source of stream.orders is not what it was"},
-		{"a table less", func(p *plan.Plan) { p.Tables = nil }, "the table bronze.orders of sink.lake is no part of it any more"},
-		{"a plugin more", func(p *plan.Plan) { p.Plugins = append(p.Plugins, plan.Plugin{Name: "new"}) }, "the plugin new is new in it"},
+		{"nothing changed", func(*plan.Plan) {}, "", ""},
+		{"a newer version of a table", func(p *plan.Plan) { p.Tables[0].Version = 7 }, "", ""},
+		{"more data waits", func(p *plan.Plan) { p.Steps[0].Pending, p.Steps[0].Detail = true, []string{"about 9 rows"} }, "", ""},
+		{"the state accepts it meanwhile", func(p *plan.Plan) { p.Steps[0].Accepted = true }, "", ""},
+		{"another file of a plugin", func(p *plan.Plan) { p.Plugins[0].Digest = "cd" }, "the plugin own is not what it was", "planned: a file with the sha256 ab\nnow:     a file with the sha256 cd"},
+		{"another table of that name", func(p *plan.Plan) { p.Tables[0].ID = "x" }, "the table bronze.orders of sink.lake is not what it was", "planned: no table there\nnow:     table id x"},
+		{"another action", func(p *plan.Plan) { p.Tables[0].Action = plugin.TableAlter }, "the table bronze.orders of sink.lake is not what it was", "planned: to do: create\nnow:     to do: alter"},
+		{"another kind of work", func(p *plan.Plan) { p.Steps[0].Kind = plan.Changes }, "the step stream.orders is not what it was", "planned: full snapshot because it has no position yet\nnow:     changes because it has no position yet"},
+		{"another reason", func(p *plan.Plan) { p.Steps[0].Reason = "its state was lost" }, "the step stream.orders is not what it was", "planned: full snapshot because it has no position yet\nnow:     full snapshot because its state was lost"},
+		{"another declaration", func(p *plan.Plan) { p.Steps[0].Digest = "d1:2" }, "the step stream.orders is not what it was", "Its declaration is another one, though its text is the plan's: it takes a value from outside that has changed, from the environment, a sensitive variable or a default of a plugin."},
+		{"a column more at the source", func(p *plan.Plan) { p.Steps[0].Source.Schema += ", note utf8" }, "the source of stream.orders is not what it was", "planned: columns id int32\nnow:     columns id int32, note utf8"},
+		{"another database", func(p *plan.Plan) { p.Steps[0].Source.Database = "shop:2" }, "the source of stream.orders is not what it was", "planned: database shop:1\nnow:     database shop:2"},
+		{"a table less", func(p *plan.Plan) { p.Tables = nil }, "the table bronze.orders of sink.lake is no part of it any more", ""},
+		{"a plugin more", func(p *plan.Plan) { p.Plugins = append(p.Plugins, plan.Plugin{Name: "new"}) }, "the plugin new is new in it", ""},
 	} {
 		saved := plan.Saved{Conditions: somePlan().Conditions()}
 		fresh := somePlan()
@@ -57,6 +58,8 @@ func TestASavedPlanIsStale(t *testing.T) {
 			t.Errorf("%s: %v", c.name, list)
 		case c.want != "" && (len(list) != 1 || !strings.Contains(list[0].Summary, c.want) || list[0].Kind != diag.KindStale):
 			t.Errorf("%s: %v, not one message with %q", c.name, list, c.want)
+		case c.want != "" && list[0].Detail != strings.TrimPrefix(c.says+"\nMake a new plan and look at it again.", "\n"):
+			t.Errorf("%s: %q", c.name, list[0].Detail)
 		}
 	}
 }
@@ -128,7 +131,7 @@ func TestASavedPlanIsForItsLakes(t *testing.T) {
 }
 
 // A saved plan of another format is refused with what to do about it; up to 1 a
-// plan did not say which sink a table is of.
+// plan did not say which sink a table is of, up to 2 its conditions were texts.
 func TestAPlanOfAnotherFormatIsRefused(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "a.plan")
@@ -138,7 +141,7 @@ func TestAPlanOfAnotherFormatIsRefused(t *testing.T) {
 	if s, err := plan.ReadSaved(file); err != nil || s.Path != "shop.hcl" {
 		t.Errorf("its own file: %+v, %v", s, err)
 	}
-	for _, version := range []string{"1", "99"} {
+	for _, version := range []string{"1", "2", "99"} {
 		if err := os.WriteFile(file, []byte(`{"format_version": `+version+`, "path": "shop.hcl"}`), 0o600); err != nil {
 			t.Fatal(err)
 		}

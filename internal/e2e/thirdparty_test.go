@@ -235,8 +235,10 @@ func TestThirdPartyPluginIsPinned(t *testing.T) {
 	t.Parallel()
 	p := newThirdParty(t)
 	commands := [][]string{{"validate"}, {"plan"}, {"apply", "-yes"}, {"run"}, {"status"}}
-	refused := func(want string) {
+	// Each is told where the text names the plugin.
+	refused := func(summary, detail string) {
 		t.Helper()
+		want := "Error: " + summary + "\n  on counter.hcl line 8, in pipectl:\n  8:     counter = { source = \"./counter\" }\n" + detail
 		for _, args := range commands {
 			_, stderr := p.run(4, append(slices.Clone(args), "counter.hcl")...)
 			if stderr != want {
@@ -247,7 +249,7 @@ func TestThirdPartyPluginIsPinned(t *testing.T) {
 			t.Error("a lake was made")
 		}
 	}
-	refused("Error: Plugin \"counter\" (counter) is not pinned  plugin.unlocked\n" +
+	refused("Plugin \"counter\" (counter) is not pinned  plugin.unlocked",
 		"A file is run only when pipectl.lock.hcl pins its sha256. `pipectl plugins lock` pins the file as it is now.\n")
 
 	p.run(0, "plugins", "lock", "counter.hcl")
@@ -263,8 +265,8 @@ func TestThirdPartyPluginIsPinned(t *testing.T) {
 	if err := errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	refused(fmt.Sprintf("Error: The file counter of plugin \"counter\" is not the pinned one: its sha256 is %s, pipectl.lock.hcl says %s  plugin.digest\n"+
-		"If the file was replaced on purpose, `pipectl plugins lock` pins the new one.\n", p.digest(), pinned))
+	refused(fmt.Sprintf("The file counter of plugin \"counter\" is not the pinned one: its sha256 is %s, pipectl.lock.hcl says %s  plugin.digest", p.digest(), pinned),
+		"If the file was replaced on purpose, `pipectl plugins lock` pins the new one.\n")
 
 	p.run(0, "plugins", "lock", "counter.hcl")
 	p.run(0, "validate", "counter.hcl")
@@ -272,6 +274,6 @@ func TestThirdPartyPluginIsPinned(t *testing.T) {
 	if err := os.Remove(p.file()); err != nil {
 		t.Fatal(err)
 	}
-	refused("Error: The file counter of plugin \"counter\" does not exist  plugin.absent\n" +
+	refused("The file counter of plugin \"counter\" does not exist  plugin.absent",
 		"Build or copy it there, or correct the path in required_plugins.\n")
 }

@@ -129,7 +129,28 @@ func (w *workspace) start(ctx context.Context, c cli.Common) error {
 	w.host = host.New(host.Options{Logger: w.env.logger(c.Verbose), Reserved: dsl.Reserved()})
 	plugins, err := w.host.Start(ctx, w.specs)
 	w.plugins = plugins
-	return err
+	return w.named(err)
+}
+
+// named places what the host says of a plugin's file, or of how it starts, where
+// the text names it.
+func (w *workspace) named(err error) error {
+	list, found := slices.Clone(diag.FromError(err)), false
+	for i, d := range list {
+		if len(d.Path) < 2 || d.Path[0] != "required_plugins" {
+			continue
+		}
+		for _, p := range w.files.RequiredPlugins() {
+			if p.Name == d.Path[1] && p.Origin.Block.Filename != "" {
+				list[i].Subject, list[i].Context = p.Origin.Place(d.Path[2:]), p.Origin.Header
+				found = true
+			}
+		}
+	}
+	if !found {
+		return err // which may be of no diagnostic, as a cancellation is
+	}
+	return list.Err()
 }
 
 func (w *workspace) place(s host.Spec) string {
