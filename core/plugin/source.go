@@ -298,6 +298,9 @@ type AggregateRequest struct {
 	Tiles int
 	// Lo and Hi bound the keys (JSON, inclusive, exclusive), "" = open.
 	Lo, Hi string
+	// At is what the counts must cover: a replica that lacks commits up to it does
+	// not count, but fails in a way that may pass. None = the rows as they are.
+	At Position
 }
 
 // Source is one source session. Inspect, Start, Latest, PlanBatch and Read

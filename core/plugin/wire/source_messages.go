@@ -149,7 +149,7 @@ func aggregateToProto(session string, r plugin.AggregateRequest) (*pb.AggregateR
 		return nil, err
 	}
 	return &pb.AggregateRequest{
-		Session: session, Table: table, Kind: kind, Keys: r.Keys, Width: r.Width, Tiles: int64(r.Tiles), Lo: r.Lo, Hi: r.Hi,
+		Session: session, Table: table, Kind: kind, Keys: r.Keys, Width: r.Width, Tiles: int64(r.Tiles), Lo: r.Lo, Hi: r.Hi, At: positionToProto(r.At),
 	}, nil
 }
 
@@ -162,5 +162,5 @@ func aggregateFromProto(r *pb.AggregateRequest) (plugin.AggregateRequest, error)
 	if err != nil {
 		return plugin.AggregateRequest{}, err
 	}
-	return plugin.AggregateRequest{Table: table, Kind: kind, Keys: r.Keys, Width: r.Width, Tiles: int(r.Tiles), Lo: r.Lo, Hi: r.Hi}, nil
+	return plugin.AggregateRequest{Table: table, Kind: kind, Keys: r.Keys, Width: r.Width, Tiles: int(r.Tiles), Lo: r.Lo, Hi: r.Hi, At: positionFromProto(r.At)}, nil
 }

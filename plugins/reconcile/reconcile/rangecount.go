@@ -21,7 +21,7 @@ func (r *run) countRanges(ctx context.Context, key rangeKey) error {
 	if err != nil {
 		return err
 	}
-	r.result.SourceEnd = end.Text
+	r.asOf, r.result.SourceEnd = end, end.Text
 	nulls, err := r.beginNullKeys(ctx)
 	if err != nil {
 		return err

@@ -29,6 +29,8 @@ type run struct {
 	silver plugin.TableState
 	// known is a position that the source knows, to ask for newer ones.
 	known plugin.Position
+	// asOf is the source's newest position before it was counted. Counts cover it.
+	asOf plugin.Position
 
 	buckets []bucket
 	// rowsEnd is the source's newest position before its rows were read.
@@ -198,7 +200,7 @@ func (r *run) scan(ctx context.Context, req plugin.ScanRequest, use func(arrow.R
 
 // ask hands each batch of an aggregate of the source to use.
 func (r *run) ask(ctx context.Context, req plugin.AggregateRequest, use func(arrow.RecordBatch) error) error {
-	req.Table, req.Keys = r.req.Source, r.req.Key
+	req.Table, req.Keys, req.At = r.req.Source, r.req.Key, r.asOf
 	frames, err := r.host.Source.Aggregate(ctx, req)
 	if err == nil {
 		err = r.forEach(frames, use)

@@ -196,6 +196,9 @@ func (s *scripted) boundOf(r fake.Row) string {
 }
 
 func (s *scripted) Aggregate(_ context.Context, req plugin.AggregateRequest) (plugin.FrameReader, error) {
+	if req.At.Text != s.newest { // a replica that lags must not count
+		return nil, fmt.Errorf("counts at %q, and the newest position was %q", req.At.Text, s.newest)
+	}
 	list := s.sorted()
 	switch req.Kind {
 	case plugin.AggregateCount:

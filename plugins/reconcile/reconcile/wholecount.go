@@ -19,7 +19,7 @@ func (r *run) countWhole(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.result.SourceEnd = end.Text
+	r.asOf, r.result.SourceEnd = end, end.Text
 	var whole bucket
 	if whole.source.rows, err = r.countSourceRows(ctx); err != nil {
 		return err

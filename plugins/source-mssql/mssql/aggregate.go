@@ -70,6 +70,17 @@ type aggregate struct {
 }
 
 func (a *aggregate) run(ctx context.Context, c *conn, b *array.RecordBuilder) error {
+	// What a replica lacks would be rows that silver has and the source does not.
+	// A position that is no commit's may lie ahead of capture.
+	if a.req.At.HasCommit {
+		at, err := parsePosition(a.req.At, "the position to count at")
+		if err != nil {
+			return err
+		}
+		if err := a.caughtUp(ctx, c, at, false); err != nil {
+			return err
+		}
+	}
 	t, err := a.target(ctx, c, a.cfg, a.state, a.req.Keys)
 	if err != nil {
 		return err

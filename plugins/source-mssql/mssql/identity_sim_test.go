@@ -255,6 +255,35 @@ func TestAnAggregateIsNeverOfAnotherDatabase(t *testing.T) {
 	}
 }
 
+func TestAnAggregateIsNeverOfAReplicaThatLagsBehind(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []plugin.AggregateKind{plugin.AggregateBounds, plugin.AggregateCount, plugin.AggregateBuckets, plugin.AggregateTiles} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			var primary *mssqlsim.Database
+			w := newTwoDatabases(t, 1, false, func(one, other *mssqlsim.Database) {
+				primary = one
+				one.JoinGroup([16]byte{15: 7})
+				other.JoinGroup([16]byte{15: 7})
+			})
+			_, err := write(primary, func(tx writer) error { return tx.Insert("dbo.orders", 5, "right", "1.50") })
+			must(t, err)
+			end := latest(t, w.session, table(), start(t, w.session, table(), "earliest"))
+			count := plugin.AggregateRequest{Table: table(), Kind: kind, Keys: []string{"id"}, Width: 10, Tiles: 2, At: end}
+			w.lead(w.other)
+			lines, _, _, err := read(w.session.Aggregate(ctx, count))
+			wantDiag(t, err, diag.KindTransient, codeBehind, "STAGING")
+			if len(lines) > 0 {
+				t.Errorf("counted %q", lines)
+			}
+			w.lead(w.one)
+			if lines, _, _, err := read(w.session.Aggregate(ctx, count)); err != nil || len(lines) == 0 {
+				t.Errorf("counted %q, %v", lines, err)
+			}
+		})
+	}
+}
+
 func TestAnInspectionThatComesBackElsewhereSaysSo(t *testing.T) {
 	t.Parallel()
 	w := newTwoDatabases(t, 1, true, nil)

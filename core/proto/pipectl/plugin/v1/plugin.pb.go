@@ -2629,12 +2629,16 @@ func (x *InspectRequest) GetPendingLimit() int64 {
 }
 
 type InspectResponse struct {
-	state         protoimpl.MessageState       `protogen:"open.v1"`
-	Identity      string                       `protobuf:"bytes,1,opt,name=identity,proto3" json:"identity,omitempty"`
-	Display       string                       `protobuf:"bytes,2,opt,name=display,proto3" json:"display,omitempty"`
-	Newest        *Position                    `protobuf:"bytes,3,opt,name=newest,proto3" json:"newest,omitempty"`
-	Tables        []*InspectResponse_TableInfo `protobuf:"bytes,4,rep,name=tables,proto3" json:"tables,omitempty"`
-	Diagnostics   []*Diagnostic                `protobuf:"bytes,5,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	state       protoimpl.MessageState       `protogen:"open.v1"`
+	Identity    string                       `protobuf:"bytes,1,opt,name=identity,proto3" json:"identity,omitempty"`
+	Display     string                       `protobuf:"bytes,2,opt,name=display,proto3" json:"display,omitempty"`
+	Newest      *Position                    `protobuf:"bytes,3,opt,name=newest,proto3" json:"newest,omitempty"`
+	Tables      []*InspectResponse_TableInfo `protobuf:"bytes,4,rep,name=tables,proto3" json:"tables,omitempty"`
+	Diagnostics []*Diagnostic                `protobuf:"bytes,5,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	// By what the database was known before it had this identity, or will be known
+	// when it loses it, as one that joins or leaves an availability group. Empty = by
+	// nothing else.
+	Alias         string `protobuf:"bytes,6,opt,name=alias,proto3" json:"alias,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2702,6 +2706,13 @@ func (x *InspectResponse) GetDiagnostics() []*Diagnostic {
 		return x.Diagnostics
 	}
 	return nil
+}
+
+func (x *InspectResponse) GetAlias() string {
+	if x != nil {
+		return x.Alias
+	}
+	return ""
 }
 
 type StartRequest struct {
@@ -3824,15 +3835,18 @@ func (x *LostResponse) GetDiagnostics() []*Diagnostic {
 }
 
 type AggregateRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	Table         *SourceTable           `protobuf:"bytes,2,opt,name=table,proto3" json:"table,omitempty"`
-	Kind          AggregateRequest_Kind  `protobuf:"varint,3,opt,name=kind,proto3,enum=pipectl.plugin.v1.AggregateRequest_Kind" json:"kind,omitempty"`
-	Keys          []string               `protobuf:"bytes,4,rep,name=keys,proto3" json:"keys,omitempty"`
-	Width         int64                  `protobuf:"varint,5,opt,name=width,proto3" json:"width,omitempty"`
-	Tiles         int64                  `protobuf:"varint,6,opt,name=tiles,proto3" json:"tiles,omitempty"`
-	Lo            string                 `protobuf:"bytes,7,opt,name=lo,proto3" json:"lo,omitempty"`
-	Hi            string                 `protobuf:"bytes,8,opt,name=hi,proto3" json:"hi,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Session string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	Table   *SourceTable           `protobuf:"bytes,2,opt,name=table,proto3" json:"table,omitempty"`
+	Kind    AggregateRequest_Kind  `protobuf:"varint,3,opt,name=kind,proto3,enum=pipectl.plugin.v1.AggregateRequest_Kind" json:"kind,omitempty"`
+	Keys    []string               `protobuf:"bytes,4,rep,name=keys,proto3" json:"keys,omitempty"`
+	Width   int64                  `protobuf:"varint,5,opt,name=width,proto3" json:"width,omitempty"`
+	Tiles   int64                  `protobuf:"varint,6,opt,name=tiles,proto3" json:"tiles,omitempty"`
+	Lo      string                 `protobuf:"bytes,7,opt,name=lo,proto3" json:"lo,omitempty"`
+	Hi      string                 `protobuf:"bytes,8,opt,name=hi,proto3" json:"hi,omitempty"`
+	// The rows are to be as of this position or newer: a replica that has not come
+	// so far does not count but fails as transient. None = as they are.
+	At            *Position `protobuf:"bytes,9,opt,name=at,proto3" json:"at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3921,6 +3935,13 @@ func (x *AggregateRequest) GetHi() string {
 		return x.Hi
 	}
 	return ""
+}
+
+func (x *AggregateRequest) GetAt() *Position {
+	if x != nil {
+		return x.At
+	}
+	return nil
 }
 
 type GetTablesRequest struct {
@@ -8821,13 +8842,14 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"\n" +
 	"SinceEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x121\n" +
-	"\x05value\x18\x02 \x01(\v2\x1b.pipectl.plugin.v1.PositionR\x05value:\x028\x01\"\xca\x05\n" +
+	"\x05value\x18\x02 \x01(\v2\x1b.pipectl.plugin.v1.PositionR\x05value:\x028\x01\"\xe0\x05\n" +
 	"\x0fInspectResponse\x12\x1a\n" +
 	"\bidentity\x18\x01 \x01(\tR\bidentity\x12\x18\n" +
 	"\adisplay\x18\x02 \x01(\tR\adisplay\x123\n" +
 	"\x06newest\x18\x03 \x01(\v2\x1b.pipectl.plugin.v1.PositionR\x06newest\x12D\n" +
 	"\x06tables\x18\x04 \x03(\v2,.pipectl.plugin.v1.InspectResponse.TableInfoR\x06tables\x12?\n" +
-	"\vdiagnostics\x18\x05 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\x1a\xc4\x03\n" +
+	"\vdiagnostics\x18\x05 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\x12\x14\n" +
+	"\x05alias\x18\x06 \x01(\tR\x05alias\x1a\xc4\x03\n" +
 	"\tTableInfo\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x16\n" +
 	"\x06object\x18\x02 \x01(\tR\x06object\x12\x1a\n" +
@@ -8923,7 +8945,7 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"\fLostResponse\x12\x12\n" +
 	"\x04lost\x18\x01 \x03(\bR\x04lost\x123\n" +
 	"\x06oldest\x18\x02 \x01(\v2\x1b.pipectl.plugin.v1.PositionR\x06oldest\x12?\n" +
-	"\vdiagnostics\x18\x03 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\"\xe1\x02\n" +
+	"\vdiagnostics\x18\x03 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\"\x8e\x03\n" +
 	"\x10AggregateRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x124\n" +
 	"\x05table\x18\x02 \x01(\v2\x1e.pipectl.plugin.v1.SourceTableR\x05table\x12<\n" +
@@ -8932,7 +8954,8 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x05width\x18\x05 \x01(\x03R\x05width\x12\x14\n" +
 	"\x05tiles\x18\x06 \x01(\x03R\x05tiles\x12\x0e\n" +
 	"\x02lo\x18\a \x01(\tR\x02lo\x12\x0e\n" +
-	"\x02hi\x18\b \x01(\tR\x02hi\"_\n" +
+	"\x02hi\x18\b \x01(\tR\x02hi\x12+\n" +
+	"\x02at\x18\t \x01(\v2\x1b.pipectl.plugin.v1.PositionR\x02at\"_\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vKIND_BOUNDS\x10\x01\x12\x0e\n" +
@@ -9602,169 +9625,170 @@ var file_pipectl_plugin_v1_plugin_proto_depIdxs = []int32{
 	11,  // 70: pipectl.plugin.v1.LostResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
 	35,  // 71: pipectl.plugin.v1.AggregateRequest.table:type_name -> pipectl.plugin.v1.SourceTable
 	5,   // 72: pipectl.plugin.v1.AggregateRequest.kind:type_name -> pipectl.plugin.v1.AggregateRequest.Kind
-	15,  // 73: pipectl.plugin.v1.GetTablesRequest.tables:type_name -> pipectl.plugin.v1.Table
-	107, // 74: pipectl.plugin.v1.GetTablesResponse.tables:type_name -> pipectl.plugin.v1.GetTablesResponse.State
-	11,  // 75: pipectl.plugin.v1.GetTablesResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	15,  // 76: pipectl.plugin.v1.TableSpec.table:type_name -> pipectl.plugin.v1.Table
-	110, // 77: pipectl.plugin.v1.TableSpec.properties:type_name -> pipectl.plugin.v1.TableSpec.PropertiesEntry
-	6,   // 78: pipectl.plugin.v1.TableSpec.layout:type_name -> pipectl.plugin.v1.TableSpec.Layout
-	57,  // 79: pipectl.plugin.v1.PlanTableRequest.spec:type_name -> pipectl.plugin.v1.TableSpec
-	2,   // 80: pipectl.plugin.v1.PlanTableResponse.action:type_name -> pipectl.plugin.v1.TableAction
-	11,  // 81: pipectl.plugin.v1.PlanTableResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	57,  // 82: pipectl.plugin.v1.ApplyTableRequest.spec:type_name -> pipectl.plugin.v1.TableSpec
-	2,   // 83: pipectl.plugin.v1.ApplyTableResponse.action:type_name -> pipectl.plugin.v1.TableAction
-	11,  // 84: pipectl.plugin.v1.ApplyTableResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	112, // 85: pipectl.plugin.v1.Filter.any:type_name -> pipectl.plugin.v1.Filter.Clause
-	15,  // 86: pipectl.plugin.v1.ScanRequest.table:type_name -> pipectl.plugin.v1.Table
-	46,  // 87: pipectl.plugin.v1.ScanRequest.columns:type_name -> pipectl.plugin.v1.Columns
-	62,  // 88: pipectl.plugin.v1.ScanRequest.filter:type_name -> pipectl.plugin.v1.Filter
-	15,  // 89: pipectl.plugin.v1.HistoryRequest.table:type_name -> pipectl.plugin.v1.Table
-	113, // 90: pipectl.plugin.v1.HistoryResponse.commits:type_name -> pipectl.plugin.v1.HistoryResponse.Commit
-	11,  // 91: pipectl.plugin.v1.HistoryResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	46,  // 92: pipectl.plugin.v1.Merge.update_columns:type_name -> pipectl.plugin.v1.Columns
-	15,  // 93: pipectl.plugin.v1.BeginWriteRequest.table:type_name -> pipectl.plugin.v1.Table
-	8,   // 94: pipectl.plugin.v1.BeginWriteRequest.mode:type_name -> pipectl.plugin.v1.BeginWriteRequest.Mode
-	66,  // 95: pipectl.plugin.v1.BeginWriteRequest.txns:type_name -> pipectl.plugin.v1.Txn
-	67,  // 96: pipectl.plugin.v1.BeginWriteRequest.merge:type_name -> pipectl.plugin.v1.Merge
-	11,  // 97: pipectl.plugin.v1.BeginWriteResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	114, // 98: pipectl.plugin.v1.WritePartRequest.open:type_name -> pipectl.plugin.v1.WritePartRequest.Open
-	16,  // 99: pipectl.plugin.v1.WritePartRequest.frame:type_name -> pipectl.plugin.v1.Frame
-	116, // 100: pipectl.plugin.v1.WritePartResponse.opened:type_name -> pipectl.plugin.v1.WritePartResponse.Opened
-	117, // 101: pipectl.plugin.v1.WritePartResponse.part:type_name -> pipectl.plugin.v1.WritePartResponse.Part
-	22,  // 102: pipectl.plugin.v1.WritePartResponse.failure:type_name -> pipectl.plugin.v1.Failure
-	9,   // 103: pipectl.plugin.v1.CommitResponse.outcome:type_name -> pipectl.plugin.v1.CommitResponse.Outcome
-	11,  // 104: pipectl.plugin.v1.CommitResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	11,  // 105: pipectl.plugin.v1.AbortResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	11,  // 106: pipectl.plugin.v1.PutObjectResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	11,  // 107: pipectl.plugin.v1.GetObjectResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	11,  // 108: pipectl.plugin.v1.ListObjectsResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	11,  // 109: pipectl.plugin.v1.DeleteObjectResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	13,  // 110: pipectl.plugin.v1.ReadLedgerResponse.bronze_end:type_name -> pipectl.plugin.v1.Position
-	85,  // 111: pipectl.plugin.v1.ReadLedgerResponse.position:type_name -> pipectl.plugin.v1.TargetPosition
-	118, // 112: pipectl.plugin.v1.ReadLedgerResponse.open:type_name -> pipectl.plugin.v1.ReadLedgerResponse.OpenSnapshot
-	11,  // 113: pipectl.plugin.v1.ReadLedgerResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	119, // 114: pipectl.plugin.v1.ChunksResponse.rows:type_name -> pipectl.plugin.v1.ChunksResponse.Row
-	11,  // 115: pipectl.plugin.v1.ChunksResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	85,  // 116: pipectl.plugin.v1.AdvanceRequest.position:type_name -> pipectl.plugin.v1.TargetPosition
-	11,  // 117: pipectl.plugin.v1.AdvanceResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	14,  // 118: pipectl.plugin.v1.SilverRequest.body:type_name -> pipectl.plugin.v1.Value
-	15,  // 119: pipectl.plugin.v1.SilverRequest.input:type_name -> pipectl.plugin.v1.Table
-	15,  // 120: pipectl.plugin.v1.SilverRequest.target:type_name -> pipectl.plugin.v1.Table
-	13,  // 121: pipectl.plugin.v1.SilverRequest.until:type_name -> pipectl.plugin.v1.Position
-	32,  // 122: pipectl.plugin.v1.SilverRequest.tables_limits:type_name -> pipectl.plugin.v1.Limits
-	32,  // 123: pipectl.plugin.v1.SilverRequest.source_limits:type_name -> pipectl.plugin.v1.Limits
-	57,  // 124: pipectl.plugin.v1.PlanSilverResponse.tables:type_name -> pipectl.plugin.v1.TableSpec
-	11,  // 125: pipectl.plugin.v1.PlanSilverResponse.found:type_name -> pipectl.plugin.v1.Diagnostic
-	11,  // 126: pipectl.plugin.v1.PlanSilverResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	93,  // 127: pipectl.plugin.v1.RunSilverResponse.progress:type_name -> pipectl.plugin.v1.Progress
-	120, // 128: pipectl.plugin.v1.RunSilverResponse.result:type_name -> pipectl.plugin.v1.RunSilverResponse.Result
-	22,  // 129: pipectl.plugin.v1.RunSilverResponse.failure:type_name -> pipectl.plugin.v1.Failure
-	14,  // 130: pipectl.plugin.v1.CheckRequest.body:type_name -> pipectl.plugin.v1.Value
-	35,  // 131: pipectl.plugin.v1.CheckRequest.source:type_name -> pipectl.plugin.v1.SourceTable
-	15,  // 132: pipectl.plugin.v1.CheckRequest.silver:type_name -> pipectl.plugin.v1.Table
-	15,  // 133: pipectl.plugin.v1.CheckRequest.bronze:type_name -> pipectl.plugin.v1.Table
-	32,  // 134: pipectl.plugin.v1.CheckRequest.tables_limits:type_name -> pipectl.plugin.v1.Limits
-	32,  // 135: pipectl.plugin.v1.CheckRequest.source_limits:type_name -> pipectl.plugin.v1.Limits
-	96,  // 136: pipectl.plugin.v1.CheckRequest.again:type_name -> pipectl.plugin.v1.KeyRange
-	57,  // 137: pipectl.plugin.v1.PlanCheckResponse.tables:type_name -> pipectl.plugin.v1.TableSpec
-	11,  // 138: pipectl.plugin.v1.PlanCheckResponse.found:type_name -> pipectl.plugin.v1.Diagnostic
-	11,  // 139: pipectl.plugin.v1.PlanCheckResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	121, // 140: pipectl.plugin.v1.RunCheckResponse.finding:type_name -> pipectl.plugin.v1.RunCheckResponse.Finding
-	93,  // 141: pipectl.plugin.v1.RunCheckResponse.progress:type_name -> pipectl.plugin.v1.Progress
-	122, // 142: pipectl.plugin.v1.RunCheckResponse.result:type_name -> pipectl.plugin.v1.RunCheckResponse.Result
-	22,  // 143: pipectl.plugin.v1.RunCheckResponse.failure:type_name -> pipectl.plugin.v1.Failure
-	14,  // 144: pipectl.plugin.v1.Body.Attribute.default:type_name -> pipectl.plugin.v1.Value
-	27,  // 145: pipectl.plugin.v1.Body.Block.body:type_name -> pipectl.plugin.v1.Body
-	13,  // 146: pipectl.plugin.v1.InspectRequest.SinceEntry.value:type_name -> pipectl.plugin.v1.Position
-	13,  // 147: pipectl.plugin.v1.InspectResponse.TableInfo.oldest:type_name -> pipectl.plugin.v1.Position
-	11,  // 148: pipectl.plugin.v1.InspectResponse.TableInfo.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	13,  // 149: pipectl.plugin.v1.InspectResponse.TableInfo.discontinued_from:type_name -> pipectl.plugin.v1.Position
-	15,  // 150: pipectl.plugin.v1.GetTablesResponse.State.table:type_name -> pipectl.plugin.v1.Table
-	108, // 151: pipectl.plugin.v1.GetTablesResponse.State.properties:type_name -> pipectl.plugin.v1.GetTablesResponse.State.PropertiesEntry
-	109, // 152: pipectl.plugin.v1.GetTablesResponse.State.txns:type_name -> pipectl.plugin.v1.GetTablesResponse.State.TxnsEntry
-	7,   // 153: pipectl.plugin.v1.Filter.Term.op:type_name -> pipectl.plugin.v1.Filter.Op
-	23,  // 154: pipectl.plugin.v1.Filter.Term.literals:type_name -> pipectl.plugin.v1.Literal
-	111, // 155: pipectl.plugin.v1.Filter.Clause.all:type_name -> pipectl.plugin.v1.Filter.Term
-	115, // 156: pipectl.plugin.v1.WritePartRequest.Open.constants:type_name -> pipectl.plugin.v1.WritePartRequest.Open.Constant
-	23,  // 157: pipectl.plugin.v1.WritePartRequest.Open.Constant.value:type_name -> pipectl.plugin.v1.Literal
-	85,  // 158: pipectl.plugin.v1.RunSilverResponse.Result.position:type_name -> pipectl.plugin.v1.TargetPosition
-	11,  // 159: pipectl.plugin.v1.RunSilverResponse.Result.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	10,  // 160: pipectl.plugin.v1.RunCheckResponse.Result.outcome:type_name -> pipectl.plugin.v1.RunCheckResponse.Outcome
-	123, // 161: pipectl.plugin.v1.RunCheckResponse.Result.failures:type_name -> pipectl.plugin.v1.RunCheckResponse.Result.FailuresEntry
-	11,  // 162: pipectl.plugin.v1.RunCheckResponse.Result.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	24,  // 163: pipectl.plugin.v1.PluginService.Describe:input_type -> pipectl.plugin.v1.DescribeRequest
-	28,  // 164: pipectl.plugin.v1.PluginService.ValidateConfig:input_type -> pipectl.plugin.v1.ValidateConfigRequest
-	30,  // 165: pipectl.plugin.v1.PluginService.Configure:input_type -> pipectl.plugin.v1.ConfigureRequest
-	33,  // 166: pipectl.plugin.v1.PluginService.CloseSession:input_type -> pipectl.plugin.v1.CloseSessionRequest
-	36,  // 167: pipectl.plugin.v1.SourceService.Inspect:input_type -> pipectl.plugin.v1.InspectRequest
-	38,  // 168: pipectl.plugin.v1.SourceService.Start:input_type -> pipectl.plugin.v1.StartRequest
-	40,  // 169: pipectl.plugin.v1.SourceService.Latest:input_type -> pipectl.plugin.v1.LatestRequest
-	42,  // 170: pipectl.plugin.v1.SourceService.PlanBatch:input_type -> pipectl.plugin.v1.PlanBatchRequest
-	45,  // 171: pipectl.plugin.v1.SourceService.Read:input_type -> pipectl.plugin.v1.ReadRequest
-	47,  // 172: pipectl.plugin.v1.SourceService.Stamp:input_type -> pipectl.plugin.v1.StampRequest
-	48,  // 173: pipectl.plugin.v1.SourceService.OpenSnapshot:input_type -> pipectl.plugin.v1.OpenSnapshotRequest
-	50,  // 174: pipectl.plugin.v1.SourceService.PlanChunks:input_type -> pipectl.plugin.v1.PlanChunksRequest
-	52,  // 175: pipectl.plugin.v1.SourceService.Lost:input_type -> pipectl.plugin.v1.LostRequest
-	54,  // 176: pipectl.plugin.v1.SourceService.Aggregate:input_type -> pipectl.plugin.v1.AggregateRequest
-	55,  // 177: pipectl.plugin.v1.TablesService.GetTables:input_type -> pipectl.plugin.v1.GetTablesRequest
-	58,  // 178: pipectl.plugin.v1.TablesService.PlanTable:input_type -> pipectl.plugin.v1.PlanTableRequest
-	60,  // 179: pipectl.plugin.v1.TablesService.ApplyTable:input_type -> pipectl.plugin.v1.ApplyTableRequest
-	63,  // 180: pipectl.plugin.v1.TablesService.Scan:input_type -> pipectl.plugin.v1.ScanRequest
-	64,  // 181: pipectl.plugin.v1.TablesService.History:input_type -> pipectl.plugin.v1.HistoryRequest
-	68,  // 182: pipectl.plugin.v1.TablesService.BeginWrite:input_type -> pipectl.plugin.v1.BeginWriteRequest
-	70,  // 183: pipectl.plugin.v1.TablesService.WritePart:input_type -> pipectl.plugin.v1.WritePartRequest
-	72,  // 184: pipectl.plugin.v1.TablesService.Commit:input_type -> pipectl.plugin.v1.CommitRequest
-	74,  // 185: pipectl.plugin.v1.TablesService.Abort:input_type -> pipectl.plugin.v1.AbortRequest
-	76,  // 186: pipectl.plugin.v1.TablesService.PutObject:input_type -> pipectl.plugin.v1.PutObjectRequest
-	78,  // 187: pipectl.plugin.v1.TablesService.GetObject:input_type -> pipectl.plugin.v1.GetObjectRequest
-	80,  // 188: pipectl.plugin.v1.TablesService.ListObjects:input_type -> pipectl.plugin.v1.ListObjectsRequest
-	82,  // 189: pipectl.plugin.v1.TablesService.DeleteObject:input_type -> pipectl.plugin.v1.DeleteObjectRequest
-	84,  // 190: pipectl.plugin.v1.HostService.ReadLedger:input_type -> pipectl.plugin.v1.ReadLedgerRequest
-	87,  // 191: pipectl.plugin.v1.HostService.Chunks:input_type -> pipectl.plugin.v1.ChunksRequest
-	89,  // 192: pipectl.plugin.v1.HostService.Advance:input_type -> pipectl.plugin.v1.AdvanceRequest
-	91,  // 193: pipectl.plugin.v1.SilverService.PlanSilver:input_type -> pipectl.plugin.v1.SilverRequest
-	91,  // 194: pipectl.plugin.v1.SilverService.RunSilver:input_type -> pipectl.plugin.v1.SilverRequest
-	95,  // 195: pipectl.plugin.v1.CheckService.PlanCheck:input_type -> pipectl.plugin.v1.CheckRequest
-	95,  // 196: pipectl.plugin.v1.CheckService.RunCheck:input_type -> pipectl.plugin.v1.CheckRequest
-	25,  // 197: pipectl.plugin.v1.PluginService.Describe:output_type -> pipectl.plugin.v1.DescribeResponse
-	29,  // 198: pipectl.plugin.v1.PluginService.ValidateConfig:output_type -> pipectl.plugin.v1.ValidateConfigResponse
-	31,  // 199: pipectl.plugin.v1.PluginService.Configure:output_type -> pipectl.plugin.v1.ConfigureResponse
-	34,  // 200: pipectl.plugin.v1.PluginService.CloseSession:output_type -> pipectl.plugin.v1.CloseSessionResponse
-	37,  // 201: pipectl.plugin.v1.SourceService.Inspect:output_type -> pipectl.plugin.v1.InspectResponse
-	39,  // 202: pipectl.plugin.v1.SourceService.Start:output_type -> pipectl.plugin.v1.PositionResponse
-	41,  // 203: pipectl.plugin.v1.SourceService.Latest:output_type -> pipectl.plugin.v1.LatestResponse
-	43,  // 204: pipectl.plugin.v1.SourceService.PlanBatch:output_type -> pipectl.plugin.v1.PlanBatchResponse
-	16,  // 205: pipectl.plugin.v1.SourceService.Read:output_type -> pipectl.plugin.v1.Frame
-	39,  // 206: pipectl.plugin.v1.SourceService.Stamp:output_type -> pipectl.plugin.v1.PositionResponse
-	49,  // 207: pipectl.plugin.v1.SourceService.OpenSnapshot:output_type -> pipectl.plugin.v1.OpenSnapshotResponse
-	51,  // 208: pipectl.plugin.v1.SourceService.PlanChunks:output_type -> pipectl.plugin.v1.PlanChunksResponse
-	53,  // 209: pipectl.plugin.v1.SourceService.Lost:output_type -> pipectl.plugin.v1.LostResponse
-	16,  // 210: pipectl.plugin.v1.SourceService.Aggregate:output_type -> pipectl.plugin.v1.Frame
-	56,  // 211: pipectl.plugin.v1.TablesService.GetTables:output_type -> pipectl.plugin.v1.GetTablesResponse
-	59,  // 212: pipectl.plugin.v1.TablesService.PlanTable:output_type -> pipectl.plugin.v1.PlanTableResponse
-	61,  // 213: pipectl.plugin.v1.TablesService.ApplyTable:output_type -> pipectl.plugin.v1.ApplyTableResponse
-	16,  // 214: pipectl.plugin.v1.TablesService.Scan:output_type -> pipectl.plugin.v1.Frame
-	65,  // 215: pipectl.plugin.v1.TablesService.History:output_type -> pipectl.plugin.v1.HistoryResponse
-	69,  // 216: pipectl.plugin.v1.TablesService.BeginWrite:output_type -> pipectl.plugin.v1.BeginWriteResponse
-	71,  // 217: pipectl.plugin.v1.TablesService.WritePart:output_type -> pipectl.plugin.v1.WritePartResponse
-	73,  // 218: pipectl.plugin.v1.TablesService.Commit:output_type -> pipectl.plugin.v1.CommitResponse
-	75,  // 219: pipectl.plugin.v1.TablesService.Abort:output_type -> pipectl.plugin.v1.AbortResponse
-	77,  // 220: pipectl.plugin.v1.TablesService.PutObject:output_type -> pipectl.plugin.v1.PutObjectResponse
-	79,  // 221: pipectl.plugin.v1.TablesService.GetObject:output_type -> pipectl.plugin.v1.GetObjectResponse
-	81,  // 222: pipectl.plugin.v1.TablesService.ListObjects:output_type -> pipectl.plugin.v1.ListObjectsResponse
-	83,  // 223: pipectl.plugin.v1.TablesService.DeleteObject:output_type -> pipectl.plugin.v1.DeleteObjectResponse
-	86,  // 224: pipectl.plugin.v1.HostService.ReadLedger:output_type -> pipectl.plugin.v1.ReadLedgerResponse
-	88,  // 225: pipectl.plugin.v1.HostService.Chunks:output_type -> pipectl.plugin.v1.ChunksResponse
-	90,  // 226: pipectl.plugin.v1.HostService.Advance:output_type -> pipectl.plugin.v1.AdvanceResponse
-	92,  // 227: pipectl.plugin.v1.SilverService.PlanSilver:output_type -> pipectl.plugin.v1.PlanSilverResponse
-	94,  // 228: pipectl.plugin.v1.SilverService.RunSilver:output_type -> pipectl.plugin.v1.RunSilverResponse
-	97,  // 229: pipectl.plugin.v1.CheckService.PlanCheck:output_type -> pipectl.plugin.v1.PlanCheckResponse
-	98,  // 230: pipectl.plugin.v1.CheckService.RunCheck:output_type -> pipectl.plugin.v1.RunCheckResponse
-	197, // [197:231] is the sub-list for method output_type
-	163, // [163:197] is the sub-list for method input_type
-	163, // [163:163] is the sub-list for extension type_name
-	163, // [163:163] is the sub-list for extension extendee
-	0,   // [0:163] is the sub-list for field type_name
+	13,  // 73: pipectl.plugin.v1.AggregateRequest.at:type_name -> pipectl.plugin.v1.Position
+	15,  // 74: pipectl.plugin.v1.GetTablesRequest.tables:type_name -> pipectl.plugin.v1.Table
+	107, // 75: pipectl.plugin.v1.GetTablesResponse.tables:type_name -> pipectl.plugin.v1.GetTablesResponse.State
+	11,  // 76: pipectl.plugin.v1.GetTablesResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	15,  // 77: pipectl.plugin.v1.TableSpec.table:type_name -> pipectl.plugin.v1.Table
+	110, // 78: pipectl.plugin.v1.TableSpec.properties:type_name -> pipectl.plugin.v1.TableSpec.PropertiesEntry
+	6,   // 79: pipectl.plugin.v1.TableSpec.layout:type_name -> pipectl.plugin.v1.TableSpec.Layout
+	57,  // 80: pipectl.plugin.v1.PlanTableRequest.spec:type_name -> pipectl.plugin.v1.TableSpec
+	2,   // 81: pipectl.plugin.v1.PlanTableResponse.action:type_name -> pipectl.plugin.v1.TableAction
+	11,  // 82: pipectl.plugin.v1.PlanTableResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	57,  // 83: pipectl.plugin.v1.ApplyTableRequest.spec:type_name -> pipectl.plugin.v1.TableSpec
+	2,   // 84: pipectl.plugin.v1.ApplyTableResponse.action:type_name -> pipectl.plugin.v1.TableAction
+	11,  // 85: pipectl.plugin.v1.ApplyTableResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	112, // 86: pipectl.plugin.v1.Filter.any:type_name -> pipectl.plugin.v1.Filter.Clause
+	15,  // 87: pipectl.plugin.v1.ScanRequest.table:type_name -> pipectl.plugin.v1.Table
+	46,  // 88: pipectl.plugin.v1.ScanRequest.columns:type_name -> pipectl.plugin.v1.Columns
+	62,  // 89: pipectl.plugin.v1.ScanRequest.filter:type_name -> pipectl.plugin.v1.Filter
+	15,  // 90: pipectl.plugin.v1.HistoryRequest.table:type_name -> pipectl.plugin.v1.Table
+	113, // 91: pipectl.plugin.v1.HistoryResponse.commits:type_name -> pipectl.plugin.v1.HistoryResponse.Commit
+	11,  // 92: pipectl.plugin.v1.HistoryResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	46,  // 93: pipectl.plugin.v1.Merge.update_columns:type_name -> pipectl.plugin.v1.Columns
+	15,  // 94: pipectl.plugin.v1.BeginWriteRequest.table:type_name -> pipectl.plugin.v1.Table
+	8,   // 95: pipectl.plugin.v1.BeginWriteRequest.mode:type_name -> pipectl.plugin.v1.BeginWriteRequest.Mode
+	66,  // 96: pipectl.plugin.v1.BeginWriteRequest.txns:type_name -> pipectl.plugin.v1.Txn
+	67,  // 97: pipectl.plugin.v1.BeginWriteRequest.merge:type_name -> pipectl.plugin.v1.Merge
+	11,  // 98: pipectl.plugin.v1.BeginWriteResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	114, // 99: pipectl.plugin.v1.WritePartRequest.open:type_name -> pipectl.plugin.v1.WritePartRequest.Open
+	16,  // 100: pipectl.plugin.v1.WritePartRequest.frame:type_name -> pipectl.plugin.v1.Frame
+	116, // 101: pipectl.plugin.v1.WritePartResponse.opened:type_name -> pipectl.plugin.v1.WritePartResponse.Opened
+	117, // 102: pipectl.plugin.v1.WritePartResponse.part:type_name -> pipectl.plugin.v1.WritePartResponse.Part
+	22,  // 103: pipectl.plugin.v1.WritePartResponse.failure:type_name -> pipectl.plugin.v1.Failure
+	9,   // 104: pipectl.plugin.v1.CommitResponse.outcome:type_name -> pipectl.plugin.v1.CommitResponse.Outcome
+	11,  // 105: pipectl.plugin.v1.CommitResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	11,  // 106: pipectl.plugin.v1.AbortResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	11,  // 107: pipectl.plugin.v1.PutObjectResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	11,  // 108: pipectl.plugin.v1.GetObjectResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	11,  // 109: pipectl.plugin.v1.ListObjectsResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	11,  // 110: pipectl.plugin.v1.DeleteObjectResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	13,  // 111: pipectl.plugin.v1.ReadLedgerResponse.bronze_end:type_name -> pipectl.plugin.v1.Position
+	85,  // 112: pipectl.plugin.v1.ReadLedgerResponse.position:type_name -> pipectl.plugin.v1.TargetPosition
+	118, // 113: pipectl.plugin.v1.ReadLedgerResponse.open:type_name -> pipectl.plugin.v1.ReadLedgerResponse.OpenSnapshot
+	11,  // 114: pipectl.plugin.v1.ReadLedgerResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	119, // 115: pipectl.plugin.v1.ChunksResponse.rows:type_name -> pipectl.plugin.v1.ChunksResponse.Row
+	11,  // 116: pipectl.plugin.v1.ChunksResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	85,  // 117: pipectl.plugin.v1.AdvanceRequest.position:type_name -> pipectl.plugin.v1.TargetPosition
+	11,  // 118: pipectl.plugin.v1.AdvanceResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	14,  // 119: pipectl.plugin.v1.SilverRequest.body:type_name -> pipectl.plugin.v1.Value
+	15,  // 120: pipectl.plugin.v1.SilverRequest.input:type_name -> pipectl.plugin.v1.Table
+	15,  // 121: pipectl.plugin.v1.SilverRequest.target:type_name -> pipectl.plugin.v1.Table
+	13,  // 122: pipectl.plugin.v1.SilverRequest.until:type_name -> pipectl.plugin.v1.Position
+	32,  // 123: pipectl.plugin.v1.SilverRequest.tables_limits:type_name -> pipectl.plugin.v1.Limits
+	32,  // 124: pipectl.plugin.v1.SilverRequest.source_limits:type_name -> pipectl.plugin.v1.Limits
+	57,  // 125: pipectl.plugin.v1.PlanSilverResponse.tables:type_name -> pipectl.plugin.v1.TableSpec
+	11,  // 126: pipectl.plugin.v1.PlanSilverResponse.found:type_name -> pipectl.plugin.v1.Diagnostic
+	11,  // 127: pipectl.plugin.v1.PlanSilverResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	93,  // 128: pipectl.plugin.v1.RunSilverResponse.progress:type_name -> pipectl.plugin.v1.Progress
+	120, // 129: pipectl.plugin.v1.RunSilverResponse.result:type_name -> pipectl.plugin.v1.RunSilverResponse.Result
+	22,  // 130: pipectl.plugin.v1.RunSilverResponse.failure:type_name -> pipectl.plugin.v1.Failure
+	14,  // 131: pipectl.plugin.v1.CheckRequest.body:type_name -> pipectl.plugin.v1.Value
+	35,  // 132: pipectl.plugin.v1.CheckRequest.source:type_name -> pipectl.plugin.v1.SourceTable
+	15,  // 133: pipectl.plugin.v1.CheckRequest.silver:type_name -> pipectl.plugin.v1.Table
+	15,  // 134: pipectl.plugin.v1.CheckRequest.bronze:type_name -> pipectl.plugin.v1.Table
+	32,  // 135: pipectl.plugin.v1.CheckRequest.tables_limits:type_name -> pipectl.plugin.v1.Limits
+	32,  // 136: pipectl.plugin.v1.CheckRequest.source_limits:type_name -> pipectl.plugin.v1.Limits
+	96,  // 137: pipectl.plugin.v1.CheckRequest.again:type_name -> pipectl.plugin.v1.KeyRange
+	57,  // 138: pipectl.plugin.v1.PlanCheckResponse.tables:type_name -> pipectl.plugin.v1.TableSpec
+	11,  // 139: pipectl.plugin.v1.PlanCheckResponse.found:type_name -> pipectl.plugin.v1.Diagnostic
+	11,  // 140: pipectl.plugin.v1.PlanCheckResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	121, // 141: pipectl.plugin.v1.RunCheckResponse.finding:type_name -> pipectl.plugin.v1.RunCheckResponse.Finding
+	93,  // 142: pipectl.plugin.v1.RunCheckResponse.progress:type_name -> pipectl.plugin.v1.Progress
+	122, // 143: pipectl.plugin.v1.RunCheckResponse.result:type_name -> pipectl.plugin.v1.RunCheckResponse.Result
+	22,  // 144: pipectl.plugin.v1.RunCheckResponse.failure:type_name -> pipectl.plugin.v1.Failure
+	14,  // 145: pipectl.plugin.v1.Body.Attribute.default:type_name -> pipectl.plugin.v1.Value
+	27,  // 146: pipectl.plugin.v1.Body.Block.body:type_name -> pipectl.plugin.v1.Body
+	13,  // 147: pipectl.plugin.v1.InspectRequest.SinceEntry.value:type_name -> pipectl.plugin.v1.Position
+	13,  // 148: pipectl.plugin.v1.InspectResponse.TableInfo.oldest:type_name -> pipectl.plugin.v1.Position
+	11,  // 149: pipectl.plugin.v1.InspectResponse.TableInfo.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	13,  // 150: pipectl.plugin.v1.InspectResponse.TableInfo.discontinued_from:type_name -> pipectl.plugin.v1.Position
+	15,  // 151: pipectl.plugin.v1.GetTablesResponse.State.table:type_name -> pipectl.plugin.v1.Table
+	108, // 152: pipectl.plugin.v1.GetTablesResponse.State.properties:type_name -> pipectl.plugin.v1.GetTablesResponse.State.PropertiesEntry
+	109, // 153: pipectl.plugin.v1.GetTablesResponse.State.txns:type_name -> pipectl.plugin.v1.GetTablesResponse.State.TxnsEntry
+	7,   // 154: pipectl.plugin.v1.Filter.Term.op:type_name -> pipectl.plugin.v1.Filter.Op
+	23,  // 155: pipectl.plugin.v1.Filter.Term.literals:type_name -> pipectl.plugin.v1.Literal
+	111, // 156: pipectl.plugin.v1.Filter.Clause.all:type_name -> pipectl.plugin.v1.Filter.Term
+	115, // 157: pipectl.plugin.v1.WritePartRequest.Open.constants:type_name -> pipectl.plugin.v1.WritePartRequest.Open.Constant
+	23,  // 158: pipectl.plugin.v1.WritePartRequest.Open.Constant.value:type_name -> pipectl.plugin.v1.Literal
+	85,  // 159: pipectl.plugin.v1.RunSilverResponse.Result.position:type_name -> pipectl.plugin.v1.TargetPosition
+	11,  // 160: pipectl.plugin.v1.RunSilverResponse.Result.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	10,  // 161: pipectl.plugin.v1.RunCheckResponse.Result.outcome:type_name -> pipectl.plugin.v1.RunCheckResponse.Outcome
+	123, // 162: pipectl.plugin.v1.RunCheckResponse.Result.failures:type_name -> pipectl.plugin.v1.RunCheckResponse.Result.FailuresEntry
+	11,  // 163: pipectl.plugin.v1.RunCheckResponse.Result.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	24,  // 164: pipectl.plugin.v1.PluginService.Describe:input_type -> pipectl.plugin.v1.DescribeRequest
+	28,  // 165: pipectl.plugin.v1.PluginService.ValidateConfig:input_type -> pipectl.plugin.v1.ValidateConfigRequest
+	30,  // 166: pipectl.plugin.v1.PluginService.Configure:input_type -> pipectl.plugin.v1.ConfigureRequest
+	33,  // 167: pipectl.plugin.v1.PluginService.CloseSession:input_type -> pipectl.plugin.v1.CloseSessionRequest
+	36,  // 168: pipectl.plugin.v1.SourceService.Inspect:input_type -> pipectl.plugin.v1.InspectRequest
+	38,  // 169: pipectl.plugin.v1.SourceService.Start:input_type -> pipectl.plugin.v1.StartRequest
+	40,  // 170: pipectl.plugin.v1.SourceService.Latest:input_type -> pipectl.plugin.v1.LatestRequest
+	42,  // 171: pipectl.plugin.v1.SourceService.PlanBatch:input_type -> pipectl.plugin.v1.PlanBatchRequest
+	45,  // 172: pipectl.plugin.v1.SourceService.Read:input_type -> pipectl.plugin.v1.ReadRequest
+	47,  // 173: pipectl.plugin.v1.SourceService.Stamp:input_type -> pipectl.plugin.v1.StampRequest
+	48,  // 174: pipectl.plugin.v1.SourceService.OpenSnapshot:input_type -> pipectl.plugin.v1.OpenSnapshotRequest
+	50,  // 175: pipectl.plugin.v1.SourceService.PlanChunks:input_type -> pipectl.plugin.v1.PlanChunksRequest
+	52,  // 176: pipectl.plugin.v1.SourceService.Lost:input_type -> pipectl.plugin.v1.LostRequest
+	54,  // 177: pipectl.plugin.v1.SourceService.Aggregate:input_type -> pipectl.plugin.v1.AggregateRequest
+	55,  // 178: pipectl.plugin.v1.TablesService.GetTables:input_type -> pipectl.plugin.v1.GetTablesRequest
+	58,  // 179: pipectl.plugin.v1.TablesService.PlanTable:input_type -> pipectl.plugin.v1.PlanTableRequest
+	60,  // 180: pipectl.plugin.v1.TablesService.ApplyTable:input_type -> pipectl.plugin.v1.ApplyTableRequest
+	63,  // 181: pipectl.plugin.v1.TablesService.Scan:input_type -> pipectl.plugin.v1.ScanRequest
+	64,  // 182: pipectl.plugin.v1.TablesService.History:input_type -> pipectl.plugin.v1.HistoryRequest
+	68,  // 183: pipectl.plugin.v1.TablesService.BeginWrite:input_type -> pipectl.plugin.v1.BeginWriteRequest
+	70,  // 184: pipectl.plugin.v1.TablesService.WritePart:input_type -> pipectl.plugin.v1.WritePartRequest
+	72,  // 185: pipectl.plugin.v1.TablesService.Commit:input_type -> pipectl.plugin.v1.CommitRequest
+	74,  // 186: pipectl.plugin.v1.TablesService.Abort:input_type -> pipectl.plugin.v1.AbortRequest
+	76,  // 187: pipectl.plugin.v1.TablesService.PutObject:input_type -> pipectl.plugin.v1.PutObjectRequest
+	78,  // 188: pipectl.plugin.v1.TablesService.GetObject:input_type -> pipectl.plugin.v1.GetObjectRequest
+	80,  // 189: pipectl.plugin.v1.TablesService.ListObjects:input_type -> pipectl.plugin.v1.ListObjectsRequest
+	82,  // 190: pipectl.plugin.v1.TablesService.DeleteObject:input_type -> pipectl.plugin.v1.DeleteObjectRequest
+	84,  // 191: pipectl.plugin.v1.HostService.ReadLedger:input_type -> pipectl.plugin.v1.ReadLedgerRequest
+	87,  // 192: pipectl.plugin.v1.HostService.Chunks:input_type -> pipectl.plugin.v1.ChunksRequest
+	89,  // 193: pipectl.plugin.v1.HostService.Advance:input_type -> pipectl.plugin.v1.AdvanceRequest
+	91,  // 194: pipectl.plugin.v1.SilverService.PlanSilver:input_type -> pipectl.plugin.v1.SilverRequest
+	91,  // 195: pipectl.plugin.v1.SilverService.RunSilver:input_type -> pipectl.plugin.v1.SilverRequest
+	95,  // 196: pipectl.plugin.v1.CheckService.PlanCheck:input_type -> pipectl.plugin.v1.CheckRequest
+	95,  // 197: pipectl.plugin.v1.CheckService.RunCheck:input_type -> pipectl.plugin.v1.CheckRequest
+	25,  // 198: pipectl.plugin.v1.PluginService.Describe:output_type -> pipectl.plugin.v1.DescribeResponse
+	29,  // 199: pipectl.plugin.v1.PluginService.ValidateConfig:output_type -> pipectl.plugin.v1.ValidateConfigResponse
+	31,  // 200: pipectl.plugin.v1.PluginService.Configure:output_type -> pipectl.plugin.v1.ConfigureResponse
+	34,  // 201: pipectl.plugin.v1.PluginService.CloseSession:output_type -> pipectl.plugin.v1.CloseSessionResponse
+	37,  // 202: pipectl.plugin.v1.SourceService.Inspect:output_type -> pipectl.plugin.v1.InspectResponse
+	39,  // 203: pipectl.plugin.v1.SourceService.Start:output_type -> pipectl.plugin.v1.PositionResponse
+	41,  // 204: pipectl.plugin.v1.SourceService.Latest:output_type -> pipectl.plugin.v1.LatestResponse
+	43,  // 205: pipectl.plugin.v1.SourceService.PlanBatch:output_type -> pipectl.plugin.v1.PlanBatchResponse
+	16,  // 206: pipectl.plugin.v1.SourceService.Read:output_type -> pipectl.plugin.v1.Frame
+	39,  // 207: pipectl.plugin.v1.SourceService.Stamp:output_type -> pipectl.plugin.v1.PositionResponse
+	49,  // 208: pipectl.plugin.v1.SourceService.OpenSnapshot:output_type -> pipectl.plugin.v1.OpenSnapshotResponse
+	51,  // 209: pipectl.plugin.v1.SourceService.PlanChunks:output_type -> pipectl.plugin.v1.PlanChunksResponse
+	53,  // 210: pipectl.plugin.v1.SourceService.Lost:output_type -> pipectl.plugin.v1.LostResponse
+	16,  // 211: pipectl.plugin.v1.SourceService.Aggregate:output_type -> pipectl.plugin.v1.Frame
+	56,  // 212: pipectl.plugin.v1.TablesService.GetTables:output_type -> pipectl.plugin.v1.GetTablesResponse
+	59,  // 213: pipectl.plugin.v1.TablesService.PlanTable:output_type -> pipectl.plugin.v1.PlanTableResponse
+	61,  // 214: pipectl.plugin.v1.TablesService.ApplyTable:output_type -> pipectl.plugin.v1.ApplyTableResponse
+	16,  // 215: pipectl.plugin.v1.TablesService.Scan:output_type -> pipectl.plugin.v1.Frame
+	65,  // 216: pipectl.plugin.v1.TablesService.History:output_type -> pipectl.plugin.v1.HistoryResponse
+	69,  // 217: pipectl.plugin.v1.TablesService.BeginWrite:output_type -> pipectl.plugin.v1.BeginWriteResponse
+	71,  // 218: pipectl.plugin.v1.TablesService.WritePart:output_type -> pipectl.plugin.v1.WritePartResponse
+	73,  // 219: pipectl.plugin.v1.TablesService.Commit:output_type -> pipectl.plugin.v1.CommitResponse
+	75,  // 220: pipectl.plugin.v1.TablesService.Abort:output_type -> pipectl.plugin.v1.AbortResponse
+	77,  // 221: pipectl.plugin.v1.TablesService.PutObject:output_type -> pipectl.plugin.v1.PutObjectResponse
+	79,  // 222: pipectl.plugin.v1.TablesService.GetObject:output_type -> pipectl.plugin.v1.GetObjectResponse
+	81,  // 223: pipectl.plugin.v1.TablesService.ListObjects:output_type -> pipectl.plugin.v1.ListObjectsResponse
+	83,  // 224: pipectl.plugin.v1.TablesService.DeleteObject:output_type -> pipectl.plugin.v1.DeleteObjectResponse
+	86,  // 225: pipectl.plugin.v1.HostService.ReadLedger:output_type -> pipectl.plugin.v1.ReadLedgerResponse
+	88,  // 226: pipectl.plugin.v1.HostService.Chunks:output_type -> pipectl.plugin.v1.ChunksResponse
+	90,  // 227: pipectl.plugin.v1.HostService.Advance:output_type -> pipectl.plugin.v1.AdvanceResponse
+	92,  // 228: pipectl.plugin.v1.SilverService.PlanSilver:output_type -> pipectl.plugin.v1.PlanSilverResponse
+	94,  // 229: pipectl.plugin.v1.SilverService.RunSilver:output_type -> pipectl.plugin.v1.RunSilverResponse
+	97,  // 230: pipectl.plugin.v1.CheckService.PlanCheck:output_type -> pipectl.plugin.v1.PlanCheckResponse
+	98,  // 231: pipectl.plugin.v1.CheckService.RunCheck:output_type -> pipectl.plugin.v1.RunCheckResponse
+	198, // [198:232] is the sub-list for method output_type
+	164, // [164:198] is the sub-list for method input_type
+	164, // [164:164] is the sub-list for extension type_name
+	164, // [164:164] is the sub-list for extension extendee
+	0,   // [0:164] is the sub-list for field type_name
 }
 
 func init() { file_pipectl_plugin_v1_plugin_proto_init() }
