@@ -145,6 +145,9 @@ func (d *Database) Resume() { d.model.Resume() }
 // SetCaptureLag makes commits visible to readers of changes that much later, by the server's clock.
 func (d *Database) SetCaptureLag(lag time.Duration) { d.model.SetLag(lag) }
 
+// RunJobs runs the jobs of this database that are due by the server's clock: see Server.RunJobs.
+func (d *Database) RunJobs() time.Time { return d.model.RunJobs() }
+
 // MaxLSN gives the last LSN capture has processed.
 func (d *Database) MaxLSN() LSN { return d.model.MaxLSN() }
 

@@ -110,6 +110,8 @@ func (h *handler) Exec(ctx context.Context, s *tds.Session, req tds.Request, w *
 	if err != nil {
 		return wireError(err)
 	}
+	ctx, done := c.Request(ctx)
+	defer done()
 	out := &output{c: c, w: w}
 	w.NoCount = c.noCount
 	if req.Proc != "" {

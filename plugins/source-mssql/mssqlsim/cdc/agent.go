@@ -59,6 +59,9 @@ func (s *Server) RunJobs() (next time.Time) {
 	return next
 }
 
+// RunJobs runs the jobs of this database that are due: see Server.RunJobs.
+func (db *Database) RunJobs() (next time.Time) { return db.runJobs(db.srv.clock.Now()) }
+
 // ServeJobs runs jobs whenever they are due, until the context ends. The server's clock must be the machine's: it
 // waits by that one.
 func (s *Server) ServeJobs(ctx context.Context) {

@@ -139,6 +139,7 @@ var sysViews = map[string]view{
 	"configurations":             sysConfigurations,
 	"dm_exec_session_wait_stats": sysWaits,
 	"dm_exec_sessions":           sysSessions,
+	"dm_exec_requests":           sysRequests,
 	"dm_db_partition_stats":      sysPartitionStats,
 }
 

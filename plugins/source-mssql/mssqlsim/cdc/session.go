@@ -36,6 +36,7 @@ type Session struct {
 	temporaries []*Database
 	// NetworkWait is the time, in ms, the session has waited for its client
 	NetworkWait func() int64
+	request     request
 }
 
 // Authenticate checks a login's password. The error is 18456, as SQL Server answers.
@@ -80,6 +81,7 @@ func (s *Session) Statement(ctx context.Context, write bool) (func(error) error,
 	s.stmt, s.writing, s.ctx = nil, write, ctx
 	if write && s.tx == nil {
 		s.auto = s.db.begin()
+		s.auto.session = s.SPID
 	}
 	return s.finish, nil
 }
@@ -244,6 +246,7 @@ func (s *Session) TranCount() int { return s.nesting }
 func (s *Session) Begin() error {
 	if s.nesting == 0 {
 		s.tx = s.db.begin()
+		s.tx.session = s.SPID
 	}
 	s.nest(s.nesting + 1)
 	return nil

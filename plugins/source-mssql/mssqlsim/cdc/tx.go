@@ -11,12 +11,13 @@ import (
 
 // Tx is a transaction of one database. Its rows are its own until it commits; then they become one commit of the log.
 type Tx struct {
-	db    *Database
-	began time.Time
-	ops   []op
-	own   map[*Table]*version
-	locks []rowLock
-	saved []savepoint
+	db      *Database
+	session int16 // the session whose transaction it is, 0 when it is none's
+	began   time.Time
+	ops     []op
+	own     map[*Table]*version
+	locks   []rowLock
+	saved   []savepoint
 	// waits is the transaction this one waits for, to find deadlocks
 	waits *Tx
 	// pairs makes updates of a key one pair of operations 3 and 4; a server writes 1 and 2.
@@ -297,6 +298,7 @@ func (db *Database) await(ctx context.Context, tx *Tx, wait lockWait, holder fun
 			expired = timer.C
 		}
 		freed := db.freed
+		waits(ctx, o)
 		db.mu.Unlock()
 		var err error
 		select {
@@ -306,6 +308,7 @@ func (db *Database) await(ctx context.Context, tx *Tx, wait lockWait, holder fun
 		case <-ctx.Done():
 			err = ctx.Err()
 		}
+		waits(ctx, nil)
 		db.mu.Lock()
 		if tx != nil {
 			tx.waits = nil

@@ -1,0 +1,24 @@
+-- source: "Microsoft: SET TRANSACTION ISOLATION LEVEL (Transact-SQL), SNAPSHOT: the ALLOW_SNAPSHOT_ISOLATION database option must be set to ON"
+-- source: "Microsoft: Database engine events and errors, 3952"
+CREATE TABLE dbo.t (id int NOT NULL CONSTRAINT PK_t PRIMARY KEY);
+INSERT INTO dbo.t VALUES (1)
+GO
+SET TRANSACTION ISOLATION LEVEL SNAPSHOT
+GO
+SELECT id FROM dbo.t
+-- error 3952
+GO
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED
+GO
+ALTER DATABASE CURRENT SET ALLOW_SNAPSHOT_ISOLATION ON
+GO
+SELECT snapshot_isolation_state_desc FROM sys.databases WHERE name = DB_NAME()
+-- expect
+--   ON
+GO
+SET TRANSACTION ISOLATION LEVEL SNAPSHOT
+GO
+SELECT id FROM dbo.t
+-- expect
+--   1
+GO
