@@ -72,7 +72,7 @@ func (p *planning) checkReach(ctx context.Context, lake *Lake, s *model.Stream, 
 	}
 	reach := stream.Reach{
 		SinkID: sinkID, State: lake.State.Place(), Newest: log.Newest, Committed: log.Committed,
-		Checkpoint: lake.State.Stream(s.AppID).Checkpoint(p.generations[s.Addr]), Bronze: s.Target,
+		Checkpoint: lake.State.Stream(s.AppID).Checkpoint(p.generations[s.Addr]), Bronze: s.Target, Forgets: bronze.TxnsExpire,
 		BronzeTxn: stream.Txn(bronze, sinkID), FactsTxn: stream.Txn(facts, ledger.FactsApp(sinkID)),
 	}
 	lost := reach.Check(ctx, lake.Ledger)

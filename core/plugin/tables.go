@@ -30,6 +30,9 @@ type TableState struct {
 	Properties  map[string]string
 	// Txns holds, per app id asked for, its newest version.
 	Txns map[string]int64
+	// TxnsExpire tells that the table forgets such a version some time after it was
+	// recorded: of one that is missing nobody knows whether it ever was.
+	TxnsExpire bool
 	// Rows and Bytes come from file statistics; -1 when unknown.
 	Rows, Bytes int64
 	// Features lists table features, for people.

@@ -32,7 +32,7 @@ const LoadAnew = "To load the table anew, give the stream, and what follows it, 
 // its changes were applied, or without the last merge of them: a table that was
 // put back is brought to any version by the commits of others. target was asked
 // for with MergesApp. A position without a version or a merge, as older releases
-// stored it, tells nothing of it. A target is ahead after a run that died before
+// stored it, tells nothing of it, nor does a target that forgets its merges. A target is ahead after a run that died before
 // it stored the position. Whoever reads the position after the table sees a target
 // that another run has brought further meanwhile as one that lost rows, and has to
 // look at the table again.
@@ -51,6 +51,8 @@ func (p TargetPosition) Lost(target TableState) error {
 		return nil
 	}
 	switch last, counted := target.Txns[MergesApp]; {
+	case !counted && target.TxnsExpire:
+		return nil
 	case !counted:
 		return rowsLost("%s counts no merges in version %d, but its changes up to %s were applied by that with number %d", name, target.Version, p.Applied, *p.Merge)
 	case last < *p.Merge:

@@ -142,7 +142,8 @@ func (s *stream) lookAtTables(ctx context.Context) error {
 // checkLog compares the checkpoint with what the tables record.
 func (s *stream) checkLog(ctx context.Context, log state.Log) error {
 	return Reach{
-		SinkID: s.sinkID, State: s.State.Place(), Newest: log.Newest, Committed: log.Committed, Checkpoint: s.checkpoint, Bronze: s.Bronze.Name, BronzeTxn: s.bronzeTxn, FactsTxn: s.factsTxn,
+		SinkID: s.sinkID, State: s.State.Place(), Newest: log.Newest, Committed: log.Committed, Checkpoint: s.checkpoint, Bronze: s.Bronze.Name, Forgets: s.bronze.TxnsExpire,
+		BronzeTxn: s.bronzeTxn, FactsTxn: s.factsTxn,
 	}.Check(ctx, s.Ledger)
 }
 

@@ -152,6 +152,22 @@ func TestFactsThatWerePutBackLoseNoRows(t *testing.T) {
 	}
 }
 
+// A bronze that is set to forget what was recorded under app ids has lost no rows by
+// that.
+func TestABronzeThatForgetsItsBatchesGoesOn(t *testing.T) {
+	t.Parallel()
+	w := started(t)
+	w.insert(5, 3)
+	w.mustRun(t)
+	w.lake.ForgetTxns(bronze)
+	for minute := 6; minute < 8; minute++ {
+		w.insert(minute, minute)
+		if got := w.mustRun(t); got.Rows != 1 {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
 // What a checkpoint beside the lake knows of bronze tells a lake that was put back
 // from tables of the ledger that were.
 func TestALakePutBackBeneathAStateBesideIt(t *testing.T) {

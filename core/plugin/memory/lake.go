@@ -46,6 +46,7 @@ func NewLake() *Lake {
 type table struct {
 	id       string
 	versions []version
+	forgets  bool
 }
 
 // version is one state of a table. Nothing in it changes once it is stored;
@@ -165,7 +166,7 @@ func (l *Lake) Clone() *Lake {
 	defer l.mu.Unlock()
 	c := &Lake{tables: map[string]*table{}, objects: map[string][]byte{}, made: l.made, Now: l.Now, ReadOnly: l.ReadOnly}
 	for name, t := range l.tables {
-		c.tables[name] = &table{id: t.id, versions: slices.Clone(t.versions)}
+		c.tables[name] = &table{id: t.id, versions: slices.Clone(t.versions), forgets: t.forgets}
 	}
 	for key, data := range l.objects {
 		c.objects[key] = slices.Clone(data)
@@ -179,6 +180,18 @@ func (l *Lake) PutBack(older *Lake, table string) {
 	defer l.mu.Unlock()
 	t := older.tables[table]
 	l.tables[table].versions = slices.Clone(t.versions)
+}
+
+// ForgetTxns lets a table forget what was recorded in it under app ids, as one
+// does that keeps that for a time only.
+func (l *Lake) ForgetTxns(table string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.tables[table]
+	t.forgets = true
+	newest := t.newest()
+	newest.txns = nil
+	t.versions = append(slices.Clone(t.versions[:len(t.versions)-1]), newest)
 }
 
 func (l *Lake) newID() string {

@@ -45,7 +45,7 @@ func (s *session) GetTables(_ context.Context, req plugin.GetTablesRequest) ([]p
 			v := t.newest()
 			state.Exists, state.ID, state.Version = true, t.id, v.commit.Version
 			state.Schema, state.Description, state.Properties = v.schema, v.description, maps.Clone(v.properties)
-			state.Rows, state.Txns = int64(len(v.rows)), map[string]int64{}
+			state.Rows, state.Txns, state.TxnsExpire = int64(len(v.rows)), map[string]int64{}, t.forgets
 			for _, app := range req.AppIDs {
 				if n, ok := v.txns[app]; ok {
 					state.Txns[app] = n

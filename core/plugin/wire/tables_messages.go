@@ -17,6 +17,7 @@ func stateToProto(s plugin.TableState) *pb.GetTablesResponse_State {
 	return &pb.GetTablesResponse_State{
 		Table: tableToProto(s.Table), Exists: s.Exists, Id: s.ID, Version: s.Version, Schema: schemaToProto(s.Schema),
 		Description: s.Description, Properties: s.Properties, Txns: s.Txns, Rows: s.Rows, Bytes: s.Bytes, Features: s.Features, Writable: s.Writable,
+		TxnsExpire: s.TxnsExpire,
 	}
 }
 
@@ -28,6 +29,7 @@ func stateFromProto(s *pb.GetTablesResponse_State) (plugin.TableState, error) {
 	return plugin.TableState{
 		Table: tableFromProto(s.Table), Exists: s.Exists, ID: s.Id, Version: s.Version, Schema: schema,
 		Description: s.Description, Properties: s.Properties, Txns: s.Txns, Rows: s.Rows, Bytes: s.Bytes, Features: s.Features, Writable: s.Writable,
+		TxnsExpire: s.TxnsExpire,
 	}, nil
 }
 

@@ -168,6 +168,9 @@ func (s *current) RunSilver(ctx context.Context, req plugin.SilverRequest, host 
 		return result, err
 	}
 	result.Version = base.version
+	if last := view.Position.Merge; base.applied < 0 && last != nil {
+		base.applied = *last // the table has forgotten it
+	}
 	a := &application{current: s, req: req, host: host, view: view, bronze: bronze, taken: at.taken(), known: !at.readAgain(), base: base, shape: shape, decision: d, progress: progress}
 	if err := a.run(ctx, &result); err != nil {
 		return result, err

@@ -264,6 +264,33 @@ func TestASilverThatWasPutBackAndCommittedToStopsPlanAndRun(t *testing.T) {
 	}
 }
 
+// A table may be set to forget what was recorded under app ids. That it counts no
+// merges then says nothing; that its version is behind still does. The count goes
+// on from what was stored.
+func TestASilverThatForgetsItsMergesWasNotPutBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.built(t)
+	before := w.lake.Clone()
+	w.change(t, 1, "b")
+	w.warns(t, "before", false)
+	w.lake.ForgetTxns(silverName)
+	for _, value := range []string{"c", "d"} {
+		w.change(t, 1, value)
+		w.warns(t, "after", false)
+		if got := w.silver(); !maps.Equal(got, w.state) {
+			t.Errorf("silver %v, source %v", got, w.state)
+		}
+	}
+	if n := w.ledger.Views[silverName].Position.Merge; n == nil || *n != 3 {
+		t.Errorf("the newest merge is %v", n)
+	}
+	w.lake.PutBack(before, silverName)
+	if _, err := w.apply(&fake.Faults{}); !diag.HasCode(err, "silver.rows_lost") {
+		t.Errorf("put back: %v", err)
+	}
+}
+
 // A run that died between merge and position left a table that is ahead of it.
 func TestASilverThatIsAheadOfItsPositionGoesOn(t *testing.T) {
 	t.Parallel()

@@ -253,6 +253,9 @@ func (s *session) state(ctx context.Context, ref plugin.TableRef, appIDs []strin
 	state.Bytes = log.SizeInBytes()
 	state.Rows = rowsOf(log)
 	state.Txns = map[string]int64{}
+	// By it other engines leave old ones out of the checkpoints that they write
+	// (Delta Lake: "Table properties reference").
+	_, state.TxnsExpire = log.Properties()[deltalog.PropTxnRetention]
 	for _, id := range appIDs {
 		if v, ok := log.Txn(id); ok {
 			state.Txns[id] = v

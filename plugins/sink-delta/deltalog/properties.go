@@ -23,6 +23,7 @@ const (
 	PropIsolationLevel        = "delta.isolationLevel"
 	PropDataSkippingColumns   = "delta.dataSkippingNumIndexedCols"
 	PropDeletedFileRetention  = "delta.deletedFileRetentionDuration"
+	PropTxnRetention          = "delta.setTransactionRetentionDuration"
 	propMaxColumnID           = "delta.columnMapping.maxColumnId"
 	propStatsAsJSON           = "delta.checkpoint.writeStatsAsJson"
 	propStatsAsStruct         = "delta.checkpoint.writeStatsAsStruct"

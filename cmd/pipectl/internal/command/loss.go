@@ -97,7 +97,7 @@ func (w *workspace) bronzeStanding(ctx context.Context, lake *planner.Lake, s *m
 	}
 	reach := stream.Reach{
 		SinkID: sinkID, State: lake.State.Place(), Committed: log.Committed, Checkpoint: checkpoint,
-		Bronze: s.Target, BronzeTxn: stream.Txn(out.table, sinkID), FactsTxn: stream.Txn(facts, factsApp),
+		Bronze: s.Target, Forgets: out.table.TxnsExpire, BronzeTxn: stream.Txn(out.table, sinkID), FactsTxn: stream.Txn(facts, factsApp),
 	}
 	// A checkpoint that is behind the tables took no rows from them.
 	reach.Newest = max(reach.BronzeTxn, reach.FactsTxn)

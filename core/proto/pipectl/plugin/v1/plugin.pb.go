@@ -7550,19 +7550,21 @@ func (x *InspectResponse_TableInfo) GetDiscontinuedFrom() *Position {
 }
 
 type GetTablesResponse_State struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Table         *Table                 `protobuf:"bytes,1,opt,name=table,proto3" json:"table,omitempty"`
-	Exists        bool                   `protobuf:"varint,2,opt,name=exists,proto3" json:"exists,omitempty"`
-	Id            string                 `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
-	Version       int64                  `protobuf:"varint,4,opt,name=version,proto3" json:"version,omitempty"`
-	Schema        []byte                 `protobuf:"bytes,5,opt,name=schema,proto3" json:"schema,omitempty"`
-	Description   string                 `protobuf:"bytes,6,opt,name=description,proto3" json:"description,omitempty"`
-	Properties    map[string]string      `protobuf:"bytes,7,rep,name=properties,proto3" json:"properties,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	Txns          map[string]int64       `protobuf:"bytes,8,rep,name=txns,proto3" json:"txns,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
-	Rows          int64                  `protobuf:"varint,9,opt,name=rows,proto3" json:"rows,omitempty"`
-	Bytes         int64                  `protobuf:"varint,10,opt,name=bytes,proto3" json:"bytes,omitempty"`
-	Features      []string               `protobuf:"bytes,11,rep,name=features,proto3" json:"features,omitempty"`
-	Writable      string                 `protobuf:"bytes,12,opt,name=writable,proto3" json:"writable,omitempty"`
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	Table       *Table                 `protobuf:"bytes,1,opt,name=table,proto3" json:"table,omitempty"`
+	Exists      bool                   `protobuf:"varint,2,opt,name=exists,proto3" json:"exists,omitempty"`
+	Id          string                 `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
+	Version     int64                  `protobuf:"varint,4,opt,name=version,proto3" json:"version,omitempty"`
+	Schema      []byte                 `protobuf:"bytes,5,opt,name=schema,proto3" json:"schema,omitempty"`
+	Description string                 `protobuf:"bytes,6,opt,name=description,proto3" json:"description,omitempty"`
+	Properties  map[string]string      `protobuf:"bytes,7,rep,name=properties,proto3" json:"properties,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Txns        map[string]int64       `protobuf:"bytes,8,rep,name=txns,proto3" json:"txns,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	Rows        int64                  `protobuf:"varint,9,opt,name=rows,proto3" json:"rows,omitempty"`
+	Bytes       int64                  `protobuf:"varint,10,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	Features    []string               `protobuf:"bytes,11,rep,name=features,proto3" json:"features,omitempty"`
+	Writable    string                 `protobuf:"bytes,12,opt,name=writable,proto3" json:"writable,omitempty"`
+	// The table forgets txns after a time: one that is missing proves nothing.
+	TxnsExpire    bool `protobuf:"varint,13,opt,name=txns_expire,json=txnsExpire,proto3" json:"txns_expire,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -7679,6 +7681,13 @@ func (x *GetTablesResponse_State) GetWritable() string {
 		return x.Writable
 	}
 	return ""
+}
+
+func (x *GetTablesResponse_State) GetTxnsExpire() bool {
+	if x != nil {
+		return x.TxnsExpire
+	}
+	return false
 }
 
 type Filter_Term struct {
@@ -8967,10 +8976,10 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x10GetTablesRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x120\n" +
 	"\x06tables\x18\x02 \x03(\v2\x18.pipectl.plugin.v1.TableR\x06tables\x12\x17\n" +
-	"\aapp_ids\x18\x03 \x03(\tR\x06appIds\"\xce\x05\n" +
+	"\aapp_ids\x18\x03 \x03(\tR\x06appIds\"\xef\x05\n" +
 	"\x11GetTablesResponse\x12B\n" +
 	"\x06tables\x18\x01 \x03(\v2*.pipectl.plugin.v1.GetTablesResponse.StateR\x06tables\x12?\n" +
-	"\vdiagnostics\x18\x02 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\x1a\xb3\x04\n" +
+	"\vdiagnostics\x18\x02 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\x1a\xd4\x04\n" +
 	"\x05State\x12.\n" +
 	"\x05table\x18\x01 \x01(\v2\x18.pipectl.plugin.v1.TableR\x05table\x12\x16\n" +
 	"\x06exists\x18\x02 \x01(\bR\x06exists\x12\x0e\n" +
@@ -8986,7 +8995,9 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x05bytes\x18\n" +
 	" \x01(\x03R\x05bytes\x12\x1a\n" +
 	"\bfeatures\x18\v \x03(\tR\bfeatures\x12\x1a\n" +
-	"\bwritable\x18\f \x01(\tR\bwritable\x1a=\n" +
+	"\bwritable\x18\f \x01(\tR\bwritable\x12\x1f\n" +
+	"\vtxns_expire\x18\r \x01(\bR\n" +
+	"txnsExpire\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a7\n" +
