@@ -16,3 +16,10 @@ func TestALongListIsCut(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestAColumnThatIsNoPlainWordIsQuoted(t *testing.T) {
+	t.Parallel()
+	if got := diag.Columns([]string{"key id", "order_id", "Straße", "a,b", `x"y`, "", "#1"}); got != `"key id", order_id, Straße, "a,b", "x\"y", "", #1` {
+		t.Error(got)
+	}
+}

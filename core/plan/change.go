@@ -3,6 +3,8 @@ package plan
 import (
 	"fmt"
 	"slices"
+
+	"github.com/pipectl/pipectl/core/diag"
 )
 
 // Class says what a change of a table means for what the table holds.
@@ -44,7 +46,7 @@ type Change struct {
 func (c Change) String() string {
 	what := "key"
 	if c.Column != "" {
-		what = "column " + c.Column
+		what = "column " + diag.Column(c.Column)
 	}
 	return fmt.Sprintf("%s of %s: %s (%s)", what, c.Table, c.Text, c.Class)
 }

@@ -127,7 +127,7 @@ func (p *planning) drift(ctx context.Context, lake *Lake, s *model.Stream, table
 			// Nobody changed the configuration, and the older changes still have the
 			// column: a person decides before the stream goes on.
 			if step.Accepted {
-				step.Accepted, step.NotAccepted = false, fmt.Sprintf("the source has the column %s, and its changes lack it", c.Column)
+				step.Accepted, step.NotAccepted = false, fmt.Sprintf("the source has the column %s, and its changes lack it", diag.Column(c.Column))
 			}
 			step.Diagnostics = append(step.Diagnostics, s.Origin.Locate(s.Addr, diag.List{diag.Warningf(c.Code, endsDetail,
 				"The source no longer gives the column %q of %s, though it has it (%s)", c.Column, s.Target, c.Class)})...)
@@ -153,7 +153,7 @@ func (p *planning) drift(ctx context.Context, lake *Lake, s *model.Stream, table
 	}
 	if again != nil && step.Accepted {
 		// A run before apply would not ask, should the source stop to give them once more.
-		step.Accepted, step.NotAccepted = false, fmt.Sprintf("the source gives %s again, and %s is to take note of it first", strings.Join(again, ", "), s.Target)
+		step.Accepted, step.NotAccepted = false, fmt.Sprintf("the source gives %s again, and %s is to take note of it first", diag.Columns(again), s.Target)
 	}
 	return list.Err()
 }
@@ -194,7 +194,7 @@ func retyped(step *plan.Step, have plugin.TableState, target string, err error) 
 			return c.Code == codeColumnRetyped
 		})
 		if len(names) > 0 && step.Accepted {
-			step.Accepted, step.NotAccepted = false, fmt.Sprintf("%s has no rows, and is to get another type of %s first", target, strings.Join(names, ", "))
+			step.Accepted, step.NotAccepted = false, fmt.Sprintf("%s has no rows, and is to get another type of %s first", target, diag.Columns(names))
 		}
 		return nil
 	}
@@ -237,11 +237,11 @@ func silverKey(v *model.Silver, have plugin.TableState, spec plugin.TableSpec, k
 	if known && have.Rows != 0 {
 		step.Changes = append(step.Changes, plan.Change{
 			Code: codeSilverKey, Class: plan.ClassResnapshot, Table: v.Target, Refused: true,
-			Text: fmt.Sprintf("was %s, is %s", strings.Join(old, ", "), strings.Join(key, ", ")),
+			Text: fmt.Sprintf("was %s, is %s", diag.Columns(old), diag.Columns(key)),
 		})
 		return spec, diag.Errorf(diag.KindSchemaChanged, codeSilverKey,
 			"Its rows cannot be brought to another key. Give the silver another target: it is then built anew from bronze, and the source is not read. Or declare the old key: key = "+listOf(old)+".",
-			"The rows of %s were told apart by %s, and the key is now %s (%s)", v.Target, strings.Join(old, ", "), strings.Join(key, ", "), plan.ClassResnapshot).At("target").Err()
+			"The rows of %s were told apart by %s, and the key is now %s (%s)", v.Target, diag.Columns(old), diag.Columns(key), plan.ClassResnapshot).At("target").Err()
 	}
 	return withProperty(spec, silverKeyProperty, listOf(key)), nil
 }

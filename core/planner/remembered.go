@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/model"
 	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/core/stream"
@@ -55,9 +56,9 @@ func remembers(spec plugin.TableSpec, line string) (string, bool) {
 			case len(names) == 0 && property == discontinuedProperty:
 				return "", true // what is left out says it
 			case len(names) == 0:
-				names = []string{"nothing"}
+				return words + "nothing", true
 			}
-			return words + strings.Join(names, ", "), true
+			return words + diag.Columns(names), true
 		}
 	}
 	return "", false

@@ -84,7 +84,7 @@ func (p *planning) stream(ctx context.Context, lake *Lake, s *model.Stream, tabl
 			return err
 		}
 		if names := stillLeftOut(p.tables[s.To][s.Target], info.Schema, info.Discontinued); len(names) > 0 && step.Accepted {
-			step.Accepted, step.NotAccepted = false, fmt.Sprintf("%s has no rows, and is to forget first that %s was left out", s.Target, strings.Join(names, ", "))
+			step.Accepted, step.NotAccepted = false, fmt.Sprintf("%s has no rows, and is to forget first that %s was left out", s.Target, diag.Columns(names))
 		}
 		spec = leaveOut(spec, p.tables[s.To][s.Target], table, info, p.reached(s))
 		err := p.table(ctx, lake, s.Addr, spec, len(captured(info.Schema)), info.Key)

@@ -210,11 +210,11 @@ func (s *set) path(c *Common, rest []string) error {
 	return nil
 }
 
-// address splits the first positional argument, which names a thing of the
-// configuration, from the path.
-func (s *set) address(c *Common, rest []string, example string) (string, error) {
+// named splits the first positional argument, which names a thing, from the path;
+// wanted says which sort of name.
+func (s *set) named(c *Common, rest []string, wanted string) (string, error) {
 	if len(rest) == 0 {
-		return "", s.usage("An address is wanted, for example %s.", example)
+		return "", s.usage("%s.", wanted)
 	}
 	return rest[0], s.path(c, rest[1:])
 }

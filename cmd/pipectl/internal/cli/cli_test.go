@@ -52,6 +52,7 @@ func TestUsageErrorsSayWhatIsWrong(t *testing.T) {
 		"misspelt command":    {func() error { return cli.NoCommand("aply") }, "There is no command aply. Did you mean apply?"},
 		"two paths":           {func() error { _, err := cli.ParsePlan([]string{"a", "b"}); return err }, "there are 2: a, b"},
 		"no address":          {func() error { _, err := cli.ParseShow(nil); return err }, "An address is wanted"},
+		"no lock":             {func() error { _, err := cli.ParseUnlock(nil); return err }, "The name of a lock is wanted: the app id of a stream"},
 		"final without until": {func() error { _, err := cli.ParseFinal([]string{"silver.orders"}); return err }, "-until is wanted"},
 		"time without a zone": {func() error {
 			_, err := cli.ParseFinal([]string{"silver.orders", "-until", "2026-10-01T14:00:00"})

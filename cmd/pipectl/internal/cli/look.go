@@ -17,7 +17,7 @@ func ParseShow(args []string) (Show, error) {
 	if err != nil {
 		return sh, err
 	}
-	sh.Name, err = s.address(&sh.Common, rest, "stream.orders")
+	sh.Name, err = s.named(&sh.Common, rest, "An address is wanted, for example stream.orders")
 	return sh, err
 }
 
@@ -39,7 +39,7 @@ func ParseUnlock(args []string) (Unlock, error) {
 	if err != nil {
 		return u, err
 	}
-	u.Name, err = s.address(&u.Common, rest, "bronze.orders")
+	u.Name, err = s.named(&u.Common, rest, "The name of a lock is wanted: the app id of a stream, which is its target where it has none, the target of a silver, as bronze.orders, or '#apply'")
 	return u, err
 }
 
@@ -65,7 +65,7 @@ func ParseTail(args []string) (Tail, error) {
 	if t.Max < 0 {
 		return t, s.usage("-max %d is negative.", t.Max)
 	}
-	t.Name, err = s.address(&t.Common, rest, "stream.orders")
+	t.Name, err = s.named(&t.Common, rest, "An address is wanted, for example stream.orders")
 	return t, err
 }
 

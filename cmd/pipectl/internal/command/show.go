@@ -13,6 +13,7 @@ import (
 	"github.com/pipectl/pipectl/cmd/pipectl/internal/exit"
 	"github.com/pipectl/pipectl/cmd/pipectl/internal/view"
 	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/model"
 	"github.com/pipectl/pipectl/core/schema"
 	"github.com/pipectl/pipectl/dsl"
@@ -111,7 +112,7 @@ func (w *workspace) coreValues(a addr.Address) map[string]string {
 	case addr.Table:
 		if t := w.config.Table(a); t != nil {
 			put("source", t.Source.String())
-			put("key", strings.Join(t.Key, ", "))
+			put("key", diag.Columns(t.Key))
 			put("description", t.Description)
 			put("columns", columnRules(t.Columns))
 		}

@@ -57,7 +57,7 @@ func unlock(ctx context.Context, e *Environment, args []string) (int, error) {
 	if len(released) > 0 {
 		return exit.Done, e.Streams.Released(released)
 	}
-	detail := "No lock is held. They are named after app ids and tables."
+	detail := "No lock is held. Each has the name of an app id, of the target of a silver, or '#apply'."
 	if len(held) > 0 {
 		slices.Sort(held)
 		held = slices.Compact(held) // lakes may share one state

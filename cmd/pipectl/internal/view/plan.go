@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plan"
 	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/core/quantity"
@@ -101,7 +102,7 @@ func describeTable(t plan.Table) string {
 		text = fmt.Sprintf("%d columns + %d of the pipeline", t.Captured, t.Extra)
 	}
 	if len(t.Key) > 0 && t.Owner.Kind == addr.Silver {
-		text += ", key " + strings.Join(t.Key, ", ")
+		text += ", key " + diag.Columns(t.Key)
 	}
 	return text
 }

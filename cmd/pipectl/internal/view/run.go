@@ -248,7 +248,7 @@ func FindingLine(f plugin.Finding) string {
 		parts = append(parts, fmt.Sprintf("keys from %s to below %s", open(f.Lo), open(f.Hi)))
 	}
 	if len(f.Columns) > 0 && f.Detail == "" {
-		parts = append(parts, "columns: "+strings.Join(f.Columns, ", "))
+		parts = append(parts, "columns: "+diag.Columns(f.Columns))
 	}
 	if f.Detail != "" {
 		parts = append(parts, f.Detail)

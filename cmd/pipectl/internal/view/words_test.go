@@ -7,6 +7,8 @@ import (
 
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/plan"
+	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/core/run"
 	"github.com/pipectl/pipectl/core/stream"
 )
@@ -19,6 +21,15 @@ func TestOneIsOne(t *testing.T) {
 	}
 	r.Stream.SnapshotRows, r.Stream.Rows = 2000, 0
 	if got := StepLine(r); !strings.Contains(got, "2,000 rows of a snapshot, 0 changes in 1 batch") {
+		t.Error(got)
+	}
+}
+
+// A column that is called "key id" is one column, and not the key called id.
+func TestAKeyIsToldByTheNamesOfItsColumns(t *testing.T) {
+	t.Parallel()
+	owner := addr.New(addr.Silver, "orders")
+	if got := describeTable(plan.Table{Owner: owner, Action: plugin.TableCreate, Captured: 3, Extra: 2, Key: []string{"key id", "line"}}); got != `3 columns + 2 of the pipeline, key "key id", line` {
 		t.Error(got)
 	}
 }
