@@ -48,9 +48,10 @@ func (x *execution) silver(ctx context.Context, a addr.Address, r *StepResult) (
 		}
 	}()
 	result, err := session.RunSilver(held, planner.SilverRequest(v, s, info.info, bronze), host, x.progress(a))
-	if diag.KindOf(err) == diag.KindStale && held.Err() == nil {
+	if plugin.TableMoved(err) && held.Err() == nil {
 		// A table went, or was put in place by another, perhaps in the middle. A call
-		// that begins with what is there now says what it is, or works.
+		// that begins with what is there now says what it is, or works. What a silver or
+		// the ledger refuses is refused.
 		result, err = session.RunSilver(held, planner.SilverRequest(v, s, info.info, bronze), host, x.progress(a))
 	}
 	if unknownInstance(err) {

@@ -39,8 +39,10 @@ func (s staleSilver) RunSilver(ctx context.Context, req plugin.SilverRequest, ho
 // begins again from what is there: that works, or says what the table is now.
 func TestASilverWhoseTableChangedUnderItBeginsAgain(t *testing.T) {
 	t.Parallel()
-	changed := diag.Errorf(diag.KindStale, "test.changed", "", "the table is another one").Err()
-	gone := diag.Errorf(diag.KindStale, "test.gone", "", "the table does not exist").Err()
+	changed := diag.Errorf(diag.KindStale, "test.replaced", "", "the table is another one").Err()
+	begun := diag.Errorf(diag.KindStale, "test.stale", "", "the table is not what this began with").Err()
+	gone := diag.Errorf(diag.KindStale, "test.no_table", "", "the table does not exist").Err()
+	lost := diag.Errorf(diag.KindStale, "silver.rows_lost", "", "the table was put back").Err()
 	broken := diag.Errorf(diag.KindInternal, "test.broken", "", "something else").Err()
 	for name, tt := range map[string]struct {
 		met  []error
@@ -48,8 +50,12 @@ func TestASilverWhoseTableChangedUnderItBeginsAgain(t *testing.T) {
 		left int    // errors that were not met
 	}{
 		"it can be applied":  {[]error{changed}, "", 0},
-		"it is gone":         {[]error{changed, gone}, "test.gone", 0},
-		"it changes again":   {[]error{changed, changed, gone}, "test.changed", 1},
+		"it is gone":         {[]error{changed, gone}, "test.no_table", 0},
+		"it changes again":   {[]error{changed, changed, gone}, "test.replaced", 1},
+		"it was stale":       {[]error{begun}, "", 0},
+		"it was gone":        {[]error{gone}, "", 0},
+		"it is refused":      {[]error{lost, gone}, "silver.rows_lost", 1},
+		"and then refused":   {[]error{changed, lost}, "silver.rows_lost", 0},
 		"of another kind":    {[]error{broken, gone}, "test.broken", 1},
 		"of several at once": {[]error{diag.List{diag.FromError(broken)[0], diag.FromError(changed)[0]}.Err(), gone}, "test.broken", 1},
 	} {

@@ -77,7 +77,7 @@ func (l *Lake) commit(t *table, next version, operation, metadata string, dataCh
 func (l *Lake) existing(name string) (*table, error) {
 	t, ok := l.tables[name]
 	if !ok {
-		return nil, diag.Errorf(diag.KindStale, "memory.table_absent", "", "There is no table %q", name).Err()
+		return nil, diag.Errorf(diag.KindStale, "memory.no_table", "", "There is no table %q", name).Err()
 	}
 	return t, nil
 }
@@ -87,7 +87,7 @@ func requireID(name, want, have string) error {
 	if want == "" || want == have || (want == "-" && have == "") {
 		return nil
 	}
-	return diag.Errorf(diag.KindStale, "memory.table_replaced", "Plan again.",
+	return diag.Errorf(diag.KindStale, "memory.replaced", "Plan again.",
 		"Table %q is not the one that was planned on: its id is %q, not %q", name, have, want).Err()
 }
 
