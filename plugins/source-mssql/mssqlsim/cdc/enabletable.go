@@ -281,7 +281,8 @@ func (db *Database) DisableTable(instance string) error {
 	return nil
 }
 
-// dropInstance removes a capture instance. The lock is held.
+// dropInstance removes a capture instance. With the last one of the database its jobs go (Microsoft: Enable and disable
+// change data capture, Disable for a table). The lock is held.
 func (db *Database) dropInstance(in *Instance) {
 	t := in.table
 	for i, x := range t.inst {
@@ -297,4 +298,5 @@ func (db *Database) dropInstance(in *Instance) {
 		}
 	}
 	db.mapping = nil // Microsoft: Database engine events and errors, 22909
+	db.capture, db.cleanup, db.stopped, db.jobsMade = nil, nil, false, false
 }

@@ -69,7 +69,7 @@ func (s *Session) dropSchema(name string, ifExists bool) error {
 	if _, ok := db.schemaID(name); ok && !s.can(db, "CONTROL", ofSchema(name)) && !s.can(db, "ALTER ANY SCHEMA", wholeDatabase) {
 		return sqltype.Errorf(15151, "Cannot drop the schema '%s', because it does not exist or you do not have permission.", name)
 	}
-	if fixedSchema(name) {
+	if fixedSchema(name) && (db.enabled.Load() || !sqltype.EqualName(name, "cdc")) { // the name alone makes it no schema of capture
 		return sqltype.Errorf(15150, "Cannot drop the schema '%s'.", name)
 	}
 	for _, t := range db.tables {

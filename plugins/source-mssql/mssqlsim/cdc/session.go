@@ -21,6 +21,7 @@ type Session struct {
 	as        []acting // who EXECUTE AS has made of it
 	isolation tsql.Isolation
 	wait      lockWait
+	priority  int8 // DEADLOCK_PRIORITY
 	settings  tsql.Settings
 	nesting   int // @@TRANCOUNT
 	tx        *Tx
@@ -81,7 +82,7 @@ func (s *Session) Statement(ctx context.Context, write bool) (func(error) error,
 	s.stmt, s.writing, s.ctx = nil, write, ctx
 	if write && s.tx == nil {
 		s.auto = s.db.begin()
-		s.auto.session = s.SPID
+		s.auto.session, s.auto.priority = s.SPID, s.priority
 	}
 	return s.finish, nil
 }
@@ -149,6 +150,9 @@ func (s *Session) version(ctx context.Context, t *Table, req *tsql.ScanRequest) 
 	}
 	if s.stmt == nil {
 		s.stmt = db.versions()
+	}
+	if s.isolation == tsql.ReadUncommitted && !req.Write && len(t.locks) > 0 {
+		return t.dirty(tx), nil
 	}
 	if s.writing || s.tx != nil {
 		return tx.rows(t), nil
@@ -232,7 +236,7 @@ func (s *Session) SetLockTimeout(ms int64) {
 // Reset brings the settings back, as a pooled connection's reset does; the isolation level stays.
 func (s *Session) Reset() {
 	s.settings = tsql.Settings{Options: tsql.DefaultOptions}
-	s.wait, s.ids, s.as, s.routines = -1, scopes{}, nil, nil
+	s.wait, s.priority, s.ids, s.as, s.routines = -1, 0, scopes{}, nil, nil
 	s.dropTemporaries()
 }
 
@@ -246,7 +250,7 @@ func (s *Session) TranCount() int { return s.nesting }
 func (s *Session) Begin() error {
 	if s.nesting == 0 {
 		s.tx = s.db.begin()
-		s.tx.session = s.SPID
+		s.tx.session, s.tx.priority = s.SPID, s.priority
 	}
 	s.nest(s.nesting + 1)
 	return nil

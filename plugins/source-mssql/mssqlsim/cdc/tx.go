@@ -20,6 +20,9 @@ type Tx struct {
 	saved   []savepoint
 	// waits is the transaction this one waits for, to find deadlocks
 	waits *Tx
+	// priority is DEADLOCK_PRIORITY; doomed tells a transaction that waits that it is a deadlock's victim
+	priority int8
+	doomed   bool
 	// pairs makes updates of a key one pair of operations 3 and 4; a server writes 1 and 2.
 	pairs bool
 	// at holds the commit's LSN and time when they are given, as in a replay
@@ -167,14 +170,13 @@ func (tx *Tx) write(ctx context.Context, t *Table, changes []tsql.Change, wait l
 	}
 	rows := tx.mine(t)
 	for _, o := range ops {
+		if err := tx.conflict(t, o); err != nil {
+			return err
+		}
 		if o.old == nil {
 			continue
 		}
-		cur := rows.get(o.old)
-		if cur == nil || !sameRow(cur, o.old) {
-			if tx.snapshot != nil {
-				return sqltype.Errorf(3960, "Snapshot isolation transaction aborted due to update conflict. You cannot use snapshot isolation to access table '%s' directly or indirectly in database '%s' to update, delete, or insert the row that has been modified or deleted by another transaction. Retry the transaction or change the isolation level for the update/delete statement.", t.FullName(), db.Name)
-			}
+		if cur := rows.get(o.old); cur == nil || !sameRow(cur, o.old) {
 			return errStale
 		}
 	}
@@ -278,16 +280,17 @@ func (db *Database) await(ctx context.Context, tx *Tx, wait lockWait, holder fun
 		if o == nil {
 			return nil
 		}
-		if tx != nil {
-			for h := o; h != nil; h = h.waits {
-				if h == tx {
-					return &sqltype.Error{Number: 1205, State: 45, Class: 13, Message: "Transaction was deadlocked on lock resources with another process and has been chosen as the deadlock victim. Rerun the transaction."}
-				}
-			}
-			tx.waits = o
+		if victim := tx.deadlock(o); victim == tx && tx != nil {
+			return errDeadlock()
+		} else if victim != nil {
+			victim.doomed = true
+			db.wake()
 		}
 		if wait == 0 {
 			return errLockTimeout
+		}
+		if tx != nil {
+			tx.waits = o
 		}
 		var expired <-chan time.Time
 		if wait > 0 {
@@ -311,7 +314,9 @@ func (db *Database) await(ctx context.Context, tx *Tx, wait lockWait, holder fun
 		waits(ctx, nil)
 		db.mu.Lock()
 		if tx != nil {
-			tx.waits = nil
+			if tx.waits = nil; tx.doomed {
+				return errDeadlock()
+			}
 		}
 		if err != nil {
 			return err
@@ -326,8 +331,7 @@ func (tx *Tx) release() {
 	}
 	shaped := tx.db.shaping.CompareAndSwap(tx, nil)
 	if len(tx.locks) > 0 || shaped {
-		close(tx.db.freed)
-		tx.db.freed = make(chan struct{})
+		tx.db.wake()
 	}
 	tx.locks, tx.done = nil, true
 }

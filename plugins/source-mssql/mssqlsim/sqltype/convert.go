@@ -60,6 +60,17 @@ func noConversion(from, to Type) error {
 
 func toString(v Value, from, to Type, style int) (Value, error) {
 	s, fixed := v.s, true
+	switch from.Kind {
+	case HierarchyID:
+		path, err := fromHierarchy(v)
+		if err != nil {
+			return Value{}, err
+		}
+		v, from = FromString(path), Str(NVarChar, Max)
+		s = path
+	case Geography, Geometry:
+		return Value{}, Unsupported("the text of a %s", from.Kind)
+	}
 	switch v.repr {
 	case isStr:
 		fixed = false

@@ -40,3 +40,34 @@ func toHierarchy(v Value) (Value, error) {
 	}
 	return FromString(string(b)), nil
 }
+
+// fromHierarchy gives the path of a hierarchyid: see toHierarchy.
+func fromHierarchy(v Value) (string, error) {
+	var bits strings.Builder
+	for _, c := range []byte(v.s) {
+		bits.WriteString(strconv.FormatUint(256+uint64(c), 2)[1:])
+	}
+	path := "/"
+	for all := bits.String(); strings.Contains(all, "1"); {
+		prefix, digits, base := 3, 3, uint64(8)
+		switch {
+		case strings.HasPrefix(all, "01"):
+			prefix, digits, base = 2, 2, 0
+		case strings.HasPrefix(all, "100"):
+			digits, base = 2, 4
+		case !strings.HasPrefix(all, "101"):
+			return "", Unsupported("the hierarchyid 0x%X", v.s)
+		}
+		end := prefix + digits
+		if len(all) <= end || all[end] != '1' {
+			return "", Unsupported("the hierarchyid 0x%X", v.s)
+		}
+		n, err := strconv.ParseUint(all[prefix:end], 2, 8)
+		if err != nil {
+			return "", err
+		}
+		path += strconv.FormatUint(base+n, 10) + "/"
+		all = all[end+1:]
+	}
+	return path, nil
+}

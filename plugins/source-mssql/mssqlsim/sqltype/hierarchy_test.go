@@ -14,6 +14,15 @@ func TestPathsOfHierarchies(t *testing.T) {
 		if got := fmt.Sprintf("%X", v.Str()); err != nil || got != want {
 			t.Errorf("%s is %s, %v; want %s", path, got, err, want)
 		}
+		back, err := Convert(v, Of(HierarchyID), Str(NVarChar, 20), 0)
+		if err != nil || back.Str() != path {
+			t.Errorf("%s comes back as %s, %v", path, back.Str(), err)
+		}
+	}
+	for _, bytes := range []string{"\x01", "\xFF\xFF", "\x50"} { // no path, a label above 15, a label that does not end
+		if v, err := Convert(FromBytes(bytes), Of(HierarchyID), Str(NVarChar, 20), 0); err == nil {
+			t.Errorf("0x%X is %s", bytes, v.Str())
+		}
 	}
 	for path, number := range map[string]int32{"1/": 6522, "": 6522, "/1": 6522, "/16/": 50001, "/1.1/": 50001, "/-1/": 50001, "//": 50001} {
 		_, err := Convert(FromString(path), Str(VarChar, 20), Of(HierarchyID), 0)

@@ -161,6 +161,7 @@ type Session interface {
 	Use(database string) error
 	SetIsolation(Isolation) error
 	SetLockTimeout(ms int64)
+	SetDeadlockPriority(n int8)
 	Begin() error
 	Commit() error
 	// Rollback undoes the transaction, or what followed a savepoint when name is one.

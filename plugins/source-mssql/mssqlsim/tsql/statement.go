@@ -300,10 +300,37 @@ func (x *executor) command(g *ast.GeneralSetCommand) error {
 			return nil
 		}
 		return sqltype.Unsupported("SET %s %s", g.CommandType, v)
-	case "DeadlockPriority", "QueryGovernorCostLimit", "ContextInfo":
+	case "DeadlockPriority":
+		return x.deadlockPriority(g.Parameter)
+	case "QueryGovernorCostLimit", "ContextInfo":
 		return nil
 	}
 	return sqltype.Unsupported("SET %s", g.CommandType)
+}
+
+// deadlockPriority is SET DEADLOCK_PRIORITY (Microsoft: SET DEADLOCK_PRIORITY (Transact-SQL)).
+func (x *executor) deadlockPriority(p ast.ScalarExpression) error {
+	words := map[string]int8{"low": -5, "normal": 0, "high": 5}
+	if i, ok := p.(*ast.IdentifierLiteral); ok {
+		n, ok := words[strings.ToLower(i.Value)]
+		if !ok {
+			return sqltype.Unsupported("SET DEADLOCK_PRIORITY %s", i.Value)
+		}
+		x.sess.SetDeadlockPriority(n)
+		return nil
+	}
+	return x.plain(func(b *binder) {
+		n, ok := int8(0), false
+		if v := b.value(p); b.expr(p, nil).typ.Class() == sqltype.ClassString {
+			n, ok = words[strings.ToLower(strings.TrimSpace(v.Str()))]
+		} else if i := v.Int(); i >= -10 && i <= 10 {
+			n, ok = int8(i), true
+		}
+		if !ok {
+			unsupported("this value of SET DEADLOCK_PRIORITY")
+		}
+		x.sess.SetDeadlockPriority(n)
+	})
 }
 
 func nameOf(n *ast.IdentifierOrValueExpression) string {
