@@ -65,7 +65,7 @@ func (p *planning) stream(ctx context.Context, lake *Lake, s *model.Stream, tabl
 		return nil
 	}
 	step.Source = plan.Identity{Database: source.Identity, Table: info.Identity, Schema: schemaText(info.Schema)}
-	if err := lake.Identical(ctx, s, source.Identity, info); err != nil {
+	if err := lake.Identical(ctx, s, source.Database(), info); err != nil {
 		return err
 	}
 	if err := p.unreadable[tableIn{s.To, s.Target}]; err != nil {

@@ -25,7 +25,7 @@ func (p *planning) timeline(ctx context.Context, lake *Lake, s *model.Stream, so
 	info := p.info[s.Addr]
 	if info.Diagnostics.HasErrors() {
 		// Another database is no restored one, nor one that lost a table.
-		if err := lake.Identical(ctx, s, p.sources[source].Identity, info); err != nil {
+		if err := lake.Identical(ctx, s, p.sources[source].Database(), info); err != nil {
 			return err
 		}
 	}
@@ -41,7 +41,7 @@ func (p *planning) timeline(ctx context.Context, lake *Lake, s *model.Stream, so
 		if lake == nil || p.Config.Table(other.Table).Source != source || len(rewound(p.info[other.Addr])) == 0 {
 			continue
 		}
-		if lake.Identical(ctx, other, p.sources[source].Identity, p.info[other.Addr]) == nil {
+		if lake.Identical(ctx, other, p.sources[source].Database(), p.info[other.Addr]) == nil {
 			return Rewound(source, other.Addr)
 		}
 	}
@@ -51,9 +51,9 @@ func (p *planning) timeline(ctx context.Context, lake *Lake, s *model.Stream, so
 // Identical looks whether a stream meets the database and the table that it was
 // started with: source is who the source says it is, info what it says of the
 // table. Of a table that the source does not find only the database is compared.
-func (l *Lake) Identical(ctx context.Context, s *model.Stream, source string, info plugin.TableInfo) error {
+func (l *Lake) Identical(ctx context.Context, s *model.Stream, source plugin.Database, info plugin.TableInfo) error {
 	own := l.State.Stream(s.AppID)
-	id := state.Identity{Target: s.Target, Source: source, Table: info.Identity, Object: info.Object}
+	id := state.Identity{Target: s.Target, Source: source.Identity, Alias: source.Alias, Table: info.Identity, Object: info.Object}
 	if id.Table == "" {
 		stored, known, err := own.Identity(ctx)
 		if err != nil || !known {

@@ -161,7 +161,7 @@ func (w *world) read() {
 	answer, err := source.Inspect(ctx, plugin.InspectRequest{Tables: []plugin.SourceTable{table}})
 	w.must(err)
 	bronze := plugin.TableRef{Name: s.Target, Path: s.Path}
-	_, err = stream.Run(ctx, stream.Config{AppID: s.AppID, Source: source, Table: table, Identity: answer.Identity, Info: answer.Tables[0], Tables: lake.Tables,
+	_, err = stream.Run(ctx, stream.Config{AppID: s.AppID, Source: source, Table: table, Database: answer.Database(), Info: answer.Tables[0], Tables: lake.Tables,
 		Bronze: bronze, Ledger: lake.Ledger, State: lake.State, Holder: state.Holder{Run: "test"}, Bootstrap: s.Bootstrap, Granularity: "hour",
 		Clock: func() time.Time { return w.clock }})
 	w.must(err)

@@ -83,6 +83,9 @@ type InspectResponse struct {
 	// Identity is the database, stable over failover: another identity later
 	// is an error, never a restart.
 	Identity string
+	// Alias is by what the database is known when it has no such identity, before
+	// it has it or after: "" when it is known by nothing else. See Database.
+	Alias string
 	// Display names the server and database for people.
 	Display string
 	Newest  Position

@@ -62,9 +62,9 @@ type identifiedSource struct {
 	plugin.Source
 	address addr.Address
 
-	mu       sync.Mutex // guards the fields below
-	asking   *question  // under way, nil when none is
-	identity string     // "" before it is known
+	mu       sync.Mutex      // guards the fields below
+	asking   *question       // under way, nil when none is
+	database plugin.Database // zero before it is known
 	// failures counts calls that failed, vouched is how many of them came before
 	// the last answer.
 	failures, vouched int
@@ -87,7 +87,7 @@ type question struct {
 func (s *identifiedSource) sure(ctx context.Context) error {
 	for {
 		s.mu.Lock()
-		if s.other != nil || s.identity == "" || s.failures == s.vouched {
+		if s.other != nil || s.database == (plugin.Database{}) || s.failures == s.vouched {
 			defer s.mu.Unlock()
 			return s.other
 		}
@@ -142,12 +142,12 @@ func (s *identifiedSource) inspect(ctx context.Context, req plugin.InspectReques
 	defer s.mu.Unlock()
 	switch {
 	case s.other != nil:
-	case s.identity == "", s.identity == answer.Identity:
-		s.identity, s.vouched = answer.Identity, max(s.vouched, before)
+	case s.database == (plugin.Database{}), s.database.Same(answer.Database()):
+		s.database, s.vouched = answer.Database(), max(s.vouched, before)
 	default:
 		s.other = diag.Errorf(diag.KindConfiguration, "run.another_source",
 			"The positions of its streams mean nothing in another database, so nothing more is read from it. Check where its address leads to now, then run again.",
-			"%s was %q when this run began, and is %q now", s.address, s.identity, answer.Identity).Err()
+			"%s was %q when this run began, and is %q now", s.address, s.database.Identity, answer.Identity).Err()
 	}
 	return answer, s.other
 }

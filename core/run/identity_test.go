@@ -70,11 +70,13 @@ func TestAConnectionThatComesBackIsAskedWhoseItIs(t *testing.T) {
 	for name, c := range map[string]struct {
 		breaks  string
 		another bool
+		joins   bool
 	}{
-		"another database, lost at a poll":  {"Latest", true},
-		"another database, lost in a batch": {"Recv", true},
-		"the same database":                 {"Latest", false},
-		"no connection was lost":            {"", false},
+		"another database, lost at a poll":  {"Latest", true, false},
+		"another database, lost in a batch": {"Recv", true, false},
+		"the same database":                 {"Latest", false, false},
+		"the same database, now in a group": {"Latest", false, true},
+		"no connection was lost":            {"", false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -83,6 +85,9 @@ func TestAConnectionThatComesBackIsAskedWhoseItIs(t *testing.T) {
 			w.mustExecute(true)
 			source := &brokenSource{Source: w.plugin.Database.Open(), asked: map[string]int{}}
 			source.meanwhile = func() {
+				if c.joins {
+					w.plugin.Database.JoinGroup("group")
+				}
 				if c.another {
 					w.plugin.Database.SetIdentity("warehouse")
 				}

@@ -17,7 +17,7 @@ import (
 // the names of capture instances that were dropped, and rows that came under
 // them stay.
 type sourceTable struct {
-	identity string
+	database plugin.Database
 	info     plugin.TableInfo
 }
 
@@ -96,7 +96,7 @@ func (x *execution) look(ctx context.Context, streams []*model.Stream) error {
 					info.Instances = union(info.Instances, remembered[s.To][s.Target])
 				}
 			}
-			x.know(source, sourceTable{identity: answer.Identity, info: info})
+			x.know(source, sourceTable{database: answer.Database(), info: info})
 		}
 	}
 	return nil

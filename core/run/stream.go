@@ -96,7 +96,7 @@ func (x *execution) streamConfig(ctx context.Context, s *model.Stream) (stream.C
 		return stream.Config{}, err
 	}
 	return stream.Config{
-		AppID: s.AppID, Source: source, Table: planner.SourceTable(table, s), Identity: info.identity, Info: info.info,
+		AppID: s.AppID, Source: source, Table: planner.SourceTable(table, s), Database: info.database, Info: info.info,
 		Tables: lake.Tables, Bronze: plugin.TableRef{Name: s.Target, Path: s.Path}, Ledger: lake.Ledger, State: lake.State,
 		Holder: x.Holder, Bootstrap: s.Bootstrap, StartingPosition: s.StartingPosition, MaxCommits: s.MaxCommitsPerBatch,
 		Granularity: ledger.Granularity(s.Granularity), Stop: x.Stop, Clock: x.Clock, Sleep: x.Sleep,

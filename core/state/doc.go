@@ -7,7 +7,7 @@
 //
 //	format.json                     lineage, environment: created once, if absent
 //	declared.json                   replaced by apply under its lock
-//	streams/<app id>/stream.json    created with the first offset, never changed
+//	streams/<app id>/stream.json    created with the first offset; changed only by a database that is known by another name since
 //	streams/<app id>/offsets/<N>    20 digits, created if absent, before the batch
 //	streams/<app id>/commits/<N>    created if absent, after the batch's facts
 //	streams/<app id>/_mssql_cdc_generation.json, _generations/<n>/offsets, commits

@@ -53,8 +53,10 @@ func (s *Store) Streams(ctx context.Context) ([]string, error) {
 type Identity struct {
 	// Target is bronze's dotted name.
 	Target string `json:"target"`
-	// Source is the identity of the database.
+	// Source is the identity of the database, and Alias by what else it is known:
+	// "" when by nothing, and in states of older releases.
 	Source string `json:"source"`
+	Alias  string `json:"source_alias,omitempty"`
 	// Table is the identity of the source table.
 	Table string `json:"table"`
 	// Object is the name that the source table had when the stream was started,
@@ -84,6 +86,9 @@ func (s *Stream) Check(ctx context.Context, id Identity) error {
 			again = "Another table is meant. If that was a slip, put the old one back. "
 		}
 	}
+	if id.database().Same(stored.database()) {
+		id.Source = stored.Source
+	}
 	for _, part := range []struct{ what, code, stored, now, storedName, nowName, hint string }{
 		{"source", "stream.source", stored.Source, id.Source, "", "", "Its positions mean nothing in another database, so nothing was read. Check first that the source's address is the right one; it may really be another database now. " + plugin.LoadAnew},
 		{"table", "stream.table", stored.Table, id.Table, stored.Object, id.Object, again + plugin.LoadAnew},
@@ -95,6 +100,22 @@ func (s *Stream) Check(ctx context.Context, id Identity) error {
 		}
 	}
 	return nil
+}
+
+func (id Identity) database() plugin.Database {
+	return plugin.Database{Identity: id.Source, Alias: id.Alias}
+}
+
+// Renew stores by what the database is known now, where that is another identity
+// of the one that is stored: it may go on to lose the one and keep the other. The
+// caller holds the stream's lock and has checked the identity.
+func (s *Stream) Renew(ctx context.Context, id Identity) error {
+	stored, ok, err := s.Identity(ctx)
+	if err != nil || !ok || stored.database() == id.database() || !stored.database().Same(id.database()) {
+		return err
+	}
+	stored.Source, stored.Alias = id.Source, id.Alias
+	return s.store.replace(ctx, s.dir+"stream.json", stored)
 }
 
 // named is an identity with the name that people know it by, where there is one.

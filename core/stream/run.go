@@ -71,6 +71,9 @@ func (s *stream) begin(ctx context.Context) (state.Log, error) {
 	if err := own.Check(ctx, s.identity); err != nil {
 		return state.Log{}, err
 	}
+	if err := own.Renew(ctx, s.identity); err != nil {
+		return state.Log{}, err
+	}
 	generation, err := own.Generation(ctx)
 	if err != nil {
 		return state.Log{}, err

@@ -279,6 +279,25 @@ func TestAnotherSourceIsAnErrorAndNeverARestart(t *testing.T) {
 	}
 }
 
+func TestADatabaseThatJoinsOrLeavesAGroupIsTheSameSource(t *testing.T) {
+	t.Parallel()
+	w := started(t)
+	for i, change := range []func(){
+		func() { w.db.JoinGroup("group:1") },
+		w.db.LeaveGroup,
+		func() { w.db.JoinGroup("group:2") }, // made anew
+	} {
+		change()
+		w.insert(10+i, 100+i)
+		if got := w.mustRun(t); got.Rows != 1 {
+			t.Errorf("%d: %+v", i, got)
+		}
+	}
+	w.db.SetIdentity("warehouse")
+	w.db.JoinGroup("group:3")
+	w.mustFail(t, diag.KindConfiguration, "stream.source")
+}
+
 func TestATableCreatedAgainIsAnError(t *testing.T) {
 	t.Parallel()
 	w := started(t)

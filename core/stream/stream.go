@@ -21,8 +21,8 @@ type Config struct {
 	// Source is the session, Table the table as every call names it.
 	Source plugin.Source
 	Table  plugin.SourceTable
-	// Identity is the source's and Info the table's, both from Inspect.
-	Identity string
+	// Database is who the source is and Info what the table is, both from Inspect.
+	Database plugin.Database
 	Info     plugin.TableInfo
 	// Tables is the session of the sink, Bronze the table in it. It must exist:
 	// BronzeSpec says how.
@@ -198,7 +198,7 @@ func newStream(cfg Config) (*stream, error) {
 	if s.Sleep == nil {
 		s.Sleep = sleep
 	}
-	s.identity = state.Identity{Target: s.Bronze.Name, Source: s.Identity, Table: s.Info.Identity, Object: s.Info.Object}
+	s.identity = state.Identity{Target: s.Bronze.Name, Source: s.Database.Identity, Alias: s.Database.Alias, Table: s.Info.Identity, Object: s.Info.Object}
 	s.report = reporter{clock: s.Clock, hear: s.Progress, started: s.Clock(), now: Progress{Batch: -1, RowsTotal: -1}}
 	return s, nil
 }

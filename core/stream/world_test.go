@@ -176,7 +176,7 @@ func (w *world) run(faults *memory.Faults, options ...option) (stream.Result, er
 		return stream.Result{}, err
 	}
 	cfg := stream.Config{
-		AppID: "orders-v1", Source: source, Table: w.table(2), Identity: got.Identity, Info: got.Tables[0],
+		AppID: "orders-v1", Source: source, Table: w.table(2), Database: got.Database(), Info: got.Tables[0],
 		Tables: tables, Bronze: plugin.TableRef{Name: bronze},
 		Ledger: ledger.New(tables, ledger.Options{Facts: facts, Control: verds, Clock: w.clock, Sleep: w.sleep, Warn: w.warn}),
 		State:  store, Holder: state.Holder{Run: "r1", Host: "here", PID: 1},

@@ -19,11 +19,11 @@ import (
 // Position texts look like SQL Server's LSNs ("0x" and 20 upper-case hex
 // digits); commit n of the database has number n in its middle 8 digits.
 type Database struct {
-	mu       sync.Mutex
-	identity string
-	tables   map[string]*sourceTable
-	log      []logEntry // log[i] is commit i+1
-	limits   plugin.Limits
+	mu              sync.Mutex
+	identity, alias string
+	tables          map[string]*sourceTable
+	log             []logEntry // log[i] is commit i+1
+	limits          plugin.Limits
 	// present keeps what current found, until something changes: a check asks
 	// for the same rows range by range.
 	present map[string][][]cell
@@ -177,7 +177,22 @@ func (d *Database) Rewind(to plugin.Position) {
 func (d *Database) SetIdentity(identity string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.identity = identity
+	d.identity, d.alias = identity, ""
+}
+
+// JoinGroup gives the database the identity of a group, in which it is known by
+// the one that it had, too. LeaveGroup gives that one back.
+func (d *Database) JoinGroup(identity string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.identity, d.alias = identity, d.identity
+}
+
+// LeaveGroup undoes JoinGroup.
+func (d *Database) LeaveGroup() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.identity, d.alias = d.alias, ""
 }
 
 // AddColumn adds a captured column to a table; existing rows hold NULL.

@@ -73,7 +73,7 @@ func intAttribute(body cty.Value, name string, standard int) int {
 func (s *sourceSession) Inspect(_ context.Context, req plugin.InspectRequest) (plugin.InspectResponse, error) {
 	s.db.mu.Lock()
 	defer s.db.mu.Unlock()
-	out := plugin.InspectResponse{Identity: s.db.identity, Display: "memory " + s.db.identity, Newest: s.db.position(len(s.db.log))}
+	out := plugin.InspectResponse{Identity: s.db.identity, Alias: s.db.alias, Display: "memory " + s.db.identity, Newest: s.db.position(len(s.db.log))}
 	for _, table := range req.Tables {
 		info := plugin.TableInfo{Address: table.Address, RowsEstimate: -1, Pending: -1}
 		t, err := s.find(table)

@@ -43,7 +43,7 @@ func sourceTableFromProto(t *pb.SourceTable) (plugin.SourceTable, error) {
 
 func inspectToProto(r plugin.InspectResponse) *pb.InspectResponse {
 	return &pb.InspectResponse{
-		Identity: r.Identity, Display: r.Display, Newest: positionToProto(r.Newest),
+		Identity: r.Identity, Alias: r.Alias, Display: r.Display, Newest: positionToProto(r.Newest),
 		Tables: each(r.Tables, func(t plugin.TableInfo) *pb.InspectResponse_TableInfo {
 			return &pb.InspectResponse_TableInfo{
 				Address: t.Address, Object: t.Object, Identity: t.Identity, Schema: schemaToProto(t.Schema), Key: t.Key,
@@ -68,7 +68,7 @@ func inspectFromProto(r *pb.InspectResponse) (plugin.InspectResponse, error) {
 			Diagnostics: diagnosticsFromProto(t.Diagnostics),
 		}, nil
 	})
-	return plugin.InspectResponse{Identity: r.Identity, Display: r.Display, Newest: positionFromProto(r.Newest), Tables: tables}, err
+	return plugin.InspectResponse{Identity: r.Identity, Alias: r.Alias, Display: r.Display, Newest: positionFromProto(r.Newest), Tables: tables}, err
 }
 
 func chunkToProto(c plugin.Chunk) *pb.Chunk {

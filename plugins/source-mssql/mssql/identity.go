@@ -7,23 +7,28 @@ import (
 	"strings"
 
 	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssql/tsql"
 )
 
 // origin is the database that a connection leads to.
 type origin struct {
-	// identity stays over fail-overs, display names also the server.
-	identity, display string
+	// database stays over fail-overs, display names also the server.
+	database plugin.Database
+	display  string
 }
 
-func originOf(db record) origin { return origin{identity(db), display(db)} }
+func originOf(db record) origin { return origin{databaseOf(db), display(db)} }
 
-// identity is the database over fail-overs: never the server's name.
-func identity(db record) string {
+// databaseOf is who the database is, over fail-overs: never the server's name. In
+// an availability group it keeps what it is known by without, so that one which
+// joins or leaves a group is the same.
+func databaseOf(db record) plugin.Database {
+	alone := db.text("name") + ":" + strings.ToUpper(db.text("broker_guid"))
 	if group := db.text("group_database_id"); group != "" {
-		return "group_database_id:" + strings.ToUpper(group)
+		return plugin.Database{Identity: "group_database_id:" + strings.ToUpper(group), Alias: alone}
 	}
-	return db.text("name") + ":" + strings.ToUpper(db.text("broker_guid"))
+	return plugin.Database{Identity: alone}
 }
 
 func display(db record) string {
@@ -45,5 +50,5 @@ func (c *conn) databaseRow(ctx context.Context) (record, error) {
 func (c connection) another(first, now origin) error {
 	return diag.Errorf(diag.KindConfiguration, codeAnotherDatabase,
 		fmt.Sprintf("It was %s, and is %s. Rows and positions of two databases must not be mixed, so nothing is read from this one. Check where the address leads to now (DNS, a proxy, a fail-over to a copy), then run again.", first.display, now.display),
-		"The address %s led to the database %q before, and leads to %q now", c.server(), first.identity, now.identity).At(c.place).Err()
+		"The address %s led to the database %q before, and leads to %q now", c.server(), first.database.Identity, now.database.Identity).At(c.place).Err()
 }

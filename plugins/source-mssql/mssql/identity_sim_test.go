@@ -255,6 +255,45 @@ func TestAnAggregateIsNeverOfAnotherDatabase(t *testing.T) {
 	}
 }
 
+// Microsoft: sys.databases (group_database_id is NULL outside an availability group).
+func TestADatabaseThatJoinsOrLeavesAGroupIsTheSame(t *testing.T) {
+	t.Parallel()
+	db := newDatabase(t)
+	orders(t, db)
+	insert(t, db, 1)
+	s := open(t, db, nil)
+	alone := inspectedDatabase(t, s)
+	if alone.Alias != "" {
+		t.Errorf("known by %q outside a group", alone.Alias)
+	}
+	before := alone
+	for _, change := range []func(){func() { db.JoinGroup([16]byte{15: 7}) }, db.LeaveGroup} {
+		change()
+		// Reads open connections, which are held to what the session knows.
+		info, err := s.OpenSnapshot(ctx, plugin.OpenSnapshotRequest{Table: table()})
+		must(t, err)
+		lines, _, _, err := read(s.Read(ctx, plugin.ReadRequest{Table: table(), Chunk: &plugin.Chunk{Last: true}, Keys: info.Keys, Stamp: info.Stamp}))
+		if err != nil || len(lines) != 1 {
+			t.Errorf("read %q, %v", lines, err)
+		}
+		now := inspectedDatabase(t, s)
+		if now == before || !now.Same(before) {
+			t.Errorf("%+v, before %+v", now, before)
+		}
+		before = now
+	}
+	if before != alone {
+		t.Errorf("%+v outside the group again, before %+v", before, alone)
+	}
+}
+
+func inspectedDatabase(t *testing.T, s *session) plugin.Database {
+	t.Helper()
+	r, err := s.Inspect(ctx, plugin.InspectRequest{})
+	must(t, err)
+	return r.Database()
+}
+
 func TestAnAggregateIsNeverOfAReplicaThatLagsBehind(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []plugin.AggregateKind{plugin.AggregateBounds, plugin.AggregateCount, plugin.AggregateBuckets, plugin.AggregateTiles} {

@@ -31,7 +31,8 @@ func (s *session) inspect(ctx context.Context, c *conn, req plugin.InspectReques
 	if err != nil {
 		return out, err
 	}
-	out.Identity, out.Display = identity(db), display(db)
+	is := originOf(db)
+	out.Identity, out.Alias, out.Display = is.database.Identity, is.database.Alias, is.display
 	if db.integer("is_cdc_enabled") == 0 {
 		return out, diag.Errorf(diag.KindConfiguration, codeNotEnabled, "A DBA enables it with EXEC sys.sp_cdc_enable_db, then per table with sys.sp_cdc_enable_table.",
 			"Change data capture is not enabled on the database %s", db.text("name")).At(s.config.place).Err()

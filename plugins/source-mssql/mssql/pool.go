@@ -93,12 +93,14 @@ func (p *pool) dial(ctx context.Context) (*conn, error) {
 // there, between two parts of one snapshot or two tries of one call.
 func (p *pool) vouch(c *conn) error {
 	p.mu.Lock()
-	if p.database == (origin{}) {
+	first := p.database
+	same := first == (origin{}) || first.database.Same(c.database.database)
+	if same {
+		// The newest: it may have joined a group, or left one, since the first.
 		p.database = c.database
 	}
-	first := p.database
 	p.mu.Unlock()
-	if first.identity == c.database.identity {
+	if same {
 		return nil
 	}
 	c.close()

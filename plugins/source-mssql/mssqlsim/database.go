@@ -220,6 +220,9 @@ func (d *Database) Replace() { d.model.Replace() }
 // JoinGroup makes the database one of an availability group, under the id that all its replicas have.
 func (d *Database) JoinGroup(id [16]byte) { d.model.JoinGroup(id) }
 
+// LeaveGroup makes it a database of no group again.
+func (d *Database) LeaveGroup() { d.model.LeaveGroup() }
+
 // AllowSnapshot sets ALLOW_SNAPSHOT_ISOLATION, which is on in a new database.
 func (d *Database) AllowSnapshot(on bool) { d.model.AllowSnapshot(on) }
 

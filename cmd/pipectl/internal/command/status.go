@@ -238,7 +238,7 @@ func (w *workspace) inspectAll(ctx context.Context, lakes map[addr.Address]*plan
 			s := streams[j]
 			t := w.config.Table(s.Table)
 			list := t.Origin.Locate(t.Addr, info.Diagnostics.Errors())
-			if err := lakes[s.To].Identical(ctx, s, answer.Identity, info); err != nil {
+			if err := lakes[s.To].Identical(ctx, s, answer.Database(), info); err != nil {
 				list = w.config.Locate(s.Addr, diag.FromError(err))
 			}
 			seen := inspection{known: true, newest: answer.Newest, info: info}

@@ -209,3 +209,6 @@ func (db *Database) Replace() {
 
 // JoinGroup makes the database one of an availability group, under the id that all its replicas have.
 func (db *Database) JoinGroup(id [16]byte) { db.group.Store(&id) }
+
+// LeaveGroup makes it a database of no group again.
+func (db *Database) LeaveGroup() { db.group.Store(nil) }
