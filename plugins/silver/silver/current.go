@@ -80,16 +80,16 @@ func look(ctx context.Context, req plugin.SilverRequest, host plugin.Host) (look
 // PlanSilver says which table it needs and, from the ledger alone, what waits.
 func (s *current) PlanSilver(ctx context.Context, req plugin.SilverRequest, host plugin.Host) (plugin.SilverPlan, error) {
 	var plan plugin.SilverPlan
-	shape := shapeOf(req.InputSchema)
+	at, err := look(ctx, req, host)
+	if err != nil {
+		return plan, err
+	}
+	shape := shapeOf(bronzeToCome(req.InputSchema, at.bronze))
 	if err := shape.checkKey(req.Key, req.Input.Name); err != nil {
 		return plan, err
 	}
 	spec := targetSpec(req, shape)
 	plan.Tables = []plugin.TableSpec{spec}
-	at, err := look(ctx, req, host)
-	if err != nil {
-		return plan, err
-	}
 	silver, view := at.target, at.view
 	if silver.Exists {
 		if err := checkTarget(spec, silver); err != nil {
