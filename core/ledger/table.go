@@ -58,8 +58,8 @@ type TableChange struct {
 	Plan plugin.TablePlan
 }
 
-// Plan says what Ensure would do, for tables that are missing or older than
-// this program; it changes nothing.
+// Plan says what Ensure would do, for tables that are missing, are older than
+// this program or lack columns that it writes; it changes nothing.
 func (l *Ledger) Plan(ctx context.Context) ([]TableChange, error) {
 	var out []TableChange
 	for _, s := range l.specs() {
@@ -74,6 +74,7 @@ func (l *Ledger) Plan(ctx context.Context) ([]TableChange, error) {
 		if !due {
 			continue
 		}
+		s = forward(state, s)
 		p, err := l.tables.PlanTable(ctx, s)
 		if err != nil {
 			return nil, fmt.Errorf("planning table %s: %w", s.Table.Name, err)
@@ -103,8 +104,8 @@ func (l *Ledger) Exists(ctx context.Context) error {
 	return l.each(ctx, func(plugin.TableSpec, plugin.TableState) error { return nil })
 }
 
-// Check fails with kind stale when a table of the ledger does not exist, or is
-// of an older release: a run changes no table's columns, apply does.
+// Check fails with kind stale when a table of the ledger does not exist, is of an
+// older release, or lacks a column: a run changes no table's columns, apply does.
 func (l *Ledger) Check(ctx context.Context) error {
 	return l.each(ctx, func(s plugin.TableSpec, state plugin.TableState) error {
 		due, err := outdated(state, s, nil)
@@ -112,7 +113,7 @@ func (l *Ledger) Check(ctx context.Context) error {
 			return err
 		}
 		if due {
-			return old(s.Table)
+			return old(state, s)
 		}
 		return nil
 	})
@@ -134,16 +135,6 @@ func (l *Ledger) each(ctx context.Context, do func(plugin.TableSpec, plugin.Tabl
 	}
 	return nil
 }
-
-// old is the error of a write to a table that an older release made.
-func old(table plugin.TableRef) error {
-	return diag.Errorf(diag.KindStale, CodeTableOld, "`pipectl plan` shows what it gets, and `pipectl apply` does it; its rows stay.",
-		"Table %s is of an older pipectl and lacks what this one writes", table.Name).Err()
-}
-
-// CodeTableOld is the code of the diagnostic about a table of the ledger that has
-// to be migrated before this program writes to it.
-const CodeTableOld = "ledger.table_old"
 
 // gone is the error of a write to a table of the ledger that does not exist:
 // made anew without a word it would hide that what it held is lost.
@@ -187,10 +178,10 @@ func (l *Ledger) open(ctx context.Context, s plugin.TableSpec, create bool) erro
 			return err
 		}
 		if !create {
-			return old(s.Table)
+			return old(state, s)
 		}
 		// Of a table that exists, only that one is changed.
-		if _, err := l.tables.ApplyTable(ctx, plugin.ApplyTableRequest{Spec: s, RequireID: state.ID}); err != nil {
+		if _, err := l.tables.ApplyTable(ctx, plugin.ApplyTableRequest{Spec: forward(state, s), RequireID: state.ID}); err != nil {
 			return fmt.Errorf("opening table %s: %w", s.Table.Name, err)
 		}
 		return nil
@@ -202,24 +193,6 @@ func (l *Ledger) open(ctx context.Context, s plugin.TableSpec, create bool) erro
 	l.opened[s.Table.Name] = struct{}{}
 	l.mu.Unlock()
 	return nil
-}
-
-// outdated is Due for tables of the ledger. They also have columns of pipectl's
-// own, which the schema version does not count: it is shared with other writers.
-func outdated(state plugin.TableState, s plugin.TableSpec, warn func(diag.Diagnostic)) (bool, error) {
-	if err := strange(state, s); err != nil {
-		return false, err
-	}
-	due, err := Due(state, s, warn)
-	if err != nil || due {
-		return due, err
-	}
-	for _, f := range s.Schema.Fields() {
-		if !slices.ContainsFunc(state.Schema.Fields(), func(have arrow.Field) bool { return strings.EqualFold(have.Name, f.Name) }) {
-			return true, nil
-		}
-	}
-	return false, nil
 }
 
 // CodeOtherTable is the code of a table of another program in the place of one of
