@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/ledger"
@@ -70,6 +71,7 @@ func (s *stream) carry(ctx context.Context, n int64, offset state.Offset) (ledge
 			return out, err
 		}
 	}
+	s.warnOfEarlierCommits(&out)
 	out.Duration = s.Clock().Sub(out.StartedAt)
 	if out.Counts.Rows > 0 && len(out.Metrics) == 0 && !s.unmeasured {
 		s.unmeasured = true
@@ -77,6 +79,30 @@ func (s *stream) carry(ctx context.Context, n int64, offset state.Offset) (ledge
 	}
 	return out, nil
 }
+
+// warnOfEarlierCommits tells that commits came with times before the verdict, as
+// when the source's clock was set back, or another server with a clock behind took
+// over: a period that was final has got rows. Positions still order them, so
+// tables are right; only the verdict, which does not move back, was early.
+func (s *stream) warnOfEarlierCommits(out *ledger.Batch) {
+	if s.verdict.stored == nil || out.Counts.Rows == 0 {
+		return
+	}
+	for _, p := range []plugin.Position{out.Counts.Least, out.Counts.Greatest} {
+		at, known := p.Commit()
+		if !known || at.UnixMicro() >= *s.verdict.stored {
+			continue
+		}
+		w := diag.Warningf("stream.earlier_commits", "The source's clock was set back, or a server with a clock behind took over. The rows are in; jobs that read the period as final before lack them.",
+			"%s has commits of %s, and %s was final until %s before they came", s.Info.Object, at.Format(commitTime), s.Bronze.Name, time.UnixMicro(*s.verdict.stored).UTC().Format(commitTime))
+		s.Warn(w)
+		out.Warnings = append(out.Warnings, w.Summary)
+		return
+	}
+}
+
+// commitTime is how commit times are told, UTC.
+const commitTime = "2006-01-02 15:04:05.000"
 
 // write is steps 4 to 6.
 func (s *stream) write(ctx context.Context, plan plugin.BatchPlan, out *ledger.Batch) error {
