@@ -1,4 +1,4 @@
-//go:build unix
+//go:build linux || darwin || freebsd
 
 package host
 
@@ -14,7 +14,8 @@ import (
 func lead(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 // killGroup kills a process and all of its group; one that is gone is no error.
-// No other process gets the number of a group that has members.
+// It is called while the number is the leader's: until the leader is waited for, no
+// other process and no other group gets it.
 func killGroup(leader *os.Process) error {
 	if err := syscall.Kill(-leader.Pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return err

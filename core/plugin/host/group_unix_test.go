@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/core/plugin/host"
 )
 
@@ -117,5 +119,26 @@ func TestNobodyWaitsForThePipesOfAPlugin(t *testing.T) {
 	}
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Errorf("it lives no more: %v", err)
+	}
+}
+
+// A plugin that crashes is told as that, whoever holds its pipes: a child of its
+// group, or one that left it.
+func TestACrashIsToldThoughAChildHoldsThePipes(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Skip("NOT TESTED HERE: there is no setsid")
+	}
+	for _, how := range []string{"exit before its child", "exit before a child that left"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			source := openSource(t, startOne(t, quick()), "")
+			_, err := source.Start(t.Context(), plugin.StartRequest{Table: orders, From: how})
+			list := diag.FromError(err)
+			if len(list) != 1 || list[0].Code != "plugin.crashed" || !strings.HasSuffix(list[0].Summary, "ended unexpectedly: exit status 3") ||
+				!strings.Contains(list[0].Detail, "gone before its child") {
+				t.Errorf("%+v", list)
+			}
+		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -104,6 +105,18 @@ func (s *oddSource) Start(ctx context.Context, req plugin.StartRequest) (plugin.
 		fmt.Fprintln(os.Stderr, "about to go")
 		os.Stderr.Sync()
 		s.odd.log.Error("the last words", "password", s.password)
+		os.Exit(3)
+	case "exit before its child", "exit before a child that left":
+		// The child has the pipe of standard error, and holds it for a while.
+		child := exec.Command("sleep", "20")
+		if req.From == "exit before a child that left" {
+			child = exec.Command("setsid", "sleep", "20")
+		}
+		child.Stderr = os.Stderr
+		if err := child.Start(); err != nil {
+			return plugin.Position{}, err
+		}
+		fmt.Fprintln(os.Stderr, "gone before its child")
 		os.Exit(3)
 	case "panic":
 		go func() { panic("boom in a goroutine with " + s.password) }()

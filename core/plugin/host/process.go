@@ -149,6 +149,8 @@ func (p *process) running() bool {
 	select {
 	case <-p.runner.exited:
 		return false
+	case <-p.runner.over:
+		return false
 	default:
 		return p.reason == ""
 	}
@@ -180,6 +182,8 @@ func (p *process) crash() diag.Diagnostic {
 	defer notice.Stop()
 	select {
 	case <-p.runner.exited:
+	case <-p.runner.over:
+		<-p.runner.exited // soon: its pipes are read no longer than drained
 	case <-notice.C:
 		p.kill("it stopped answering")
 		<-p.runner.exited

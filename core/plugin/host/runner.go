@@ -22,7 +22,10 @@ type runner struct {
 
 	clock  func() time.Time
 	exited chan struct{} // closed when Wait has returned
-	once   sync.Once
+	// over is closed when the process has ended, watched when nobody looks for that
+	// any more: not every system tells of an end before it is waited for.
+	over, watched chan struct{}
+	once          sync.Once
 	// What Wait found, read after exited is closed.
 	err   error
 	ended time.Time
@@ -30,11 +33,15 @@ type runner struct {
 	mu      sync.Mutex
 	started time.Time
 	killed  bool
+	// zombie is set when the process has ended and its number is still its own,
+	// alone when it has no group that could be killed, reaped when its number may
+	// be another's.
+	zombie, alone, reaped bool
 }
 
 func newRunner(name string, cmd *exec.Cmd, clock func() time.Time) (*runner, error) {
 	lead(cmd)
-	r := &runner{name: name, cmd: cmd, clock: clock, exited: make(chan struct{})}
+	r := &runner{name: name, cmd: cmd, clock: clock, exited: make(chan struct{}), over: make(chan struct{}), watched: make(chan struct{})}
 	var err error
 	if r.stdout, err = cmd.StdoutPipe(); err != nil {
 		return nil, err
@@ -53,22 +60,60 @@ func (r *runner) Start(context.Context) error {
 		return errors.New("killed before it was started")
 	}
 	r.started = r.clock()
-	return r.cmd.Start()
+	if err := r.cmd.Start(); err != nil {
+		return err
+	}
+	go r.watch() // ends with the process, and Wait waits for it
+	return nil
+}
+
+// watch looks for the end of the process. Its group goes with it, while the number
+// of both is still its own: what is left in it would hold the pipes, and nobody
+// would learn of the end.
+func (r *runner) watch() {
+	defer close(r.watched)
+	ended := awaitEnd(r.cmd.Process.Pid)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !ended {
+		r.alone = true
+		return
+	}
+	r.zombie = true
+	r.drain()
+	// Nothing is lost when that cannot be killed.
+	_ = killGroup(r.cmd.Process)
+	close(r.over)
 }
 
 // Wait waits for the end of the process; go-plugin calls it once, after it has
 // read both pipes to their end.
 func (r *runner) Wait(context.Context) error {
 	r.once.Do(func() {
-		r.err = r.cmd.Wait()
+		r.err = r.reap()
 		r.ended = r.clock()
-		if r.cmd.Process != nil {
-			// What it left behind in its group; nothing is lost when that cannot be killed.
-			_ = killGroup(r.cmd.Process)
-		}
 		close(r.exited)
 	})
 	return r.err
+}
+
+// reap gives the number of the process back. Where that takes no time it is done
+// under the lock, so that Kill never meets another's.
+func (r *runner) reap() error {
+	r.mu.Lock()
+	begun := r.cmd.Process != nil
+	r.mu.Unlock()
+	if begun {
+		<-r.watched
+	}
+	r.mu.Lock()
+	if !r.zombie {
+		r.mu.Unlock()
+		return r.cmd.Wait()
+	}
+	defer r.mu.Unlock()
+	r.reaped = true
+	return r.cmd.Wait()
 }
 
 // lived is how long the process ran. It waits for the end.
@@ -79,28 +124,34 @@ func (r *runner) lived() time.Duration {
 	return r.ended.Sub(r.started)
 }
 
-// drained is how long after a kill the pipes of the process are still read. A
+// drained is how long after a kill, or the end, the pipes of the process are still read. A
 // process that left the group may hold them, and would never end them.
 const drained = time.Second
+
+// drain ends the reading of the pipes. The caller holds the lock.
+func (r *runner) drain() {
+	for _, pipe := range []io.ReadCloser{r.stdout, r.stderr} {
+		if f, ok := pipe.(*os.File); ok {
+			// The only error is of a system, or an end, that knows no deadlines.
+			_ = f.SetReadDeadline(time.Now().Add(drained))
+		}
+	}
+}
 
 // Kill kills the process and its group; one that has ended is no error.
 func (r *runner) Kill(context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.killed = true
-	if r.cmd.Process == nil {
+	if r.cmd.Process == nil || r.reaped {
 		return nil
 	}
-	select {
-	case <-r.exited: // and its group with it; the number may be another's by now
-		return nil
-	default:
-	}
-	for _, pipe := range []io.ReadCloser{r.stdout, r.stderr} {
-		if f, ok := pipe.(*os.File); ok {
-			// The only error is of a system, or an end, that knows no deadlines.
-			_ = f.SetReadDeadline(time.Now().Add(drained))
+	r.drain()
+	if r.alone {
+		if err := r.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			return err
 		}
+		return nil
 	}
 	return killGroup(r.cmd.Process)
 }
