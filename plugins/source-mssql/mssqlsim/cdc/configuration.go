@@ -8,7 +8,8 @@ import (
 )
 
 // configurations are the options of a new server that people look for (Microsoft: sys.configurations (Transact-SQL),
-// Server configuration options). Nothing here obeys them.
+// Server configuration options). Only textReplSize is
+// obeyed.
 var configurations = []struct {
 	id                        int64
 	name                      string
@@ -27,7 +28,7 @@ var configurations = []struct {
 	{518, "show advanced options", 0, 0, 1, "show advanced options", true, false, false},
 	{542, "remote proc trans", 0, 0, 1, "Create DTC transaction for remote procedures", true, false, false},
 	{1534, "user options", 0, 0, 32767, "user options", true, false, false},
-	{1536, "max text repl size (B)", 65536, -1, 2147483647, "Maximum size of a text field in replication.", true, false, false},
+	{1536, textReplSize, textReplDefault, -1, 2147483647, "Maximum size of a text field in replication.", true, false, false},
 	{1538, "cost threshold for parallelism", 5, 0, 32767, "cost threshold for parallelism", true, true, false},
 	{1539, "max degree of parallelism", 0, 0, 32767, "maximum degree of parallelism", true, true, false},
 	{1541, "query wait (s)", -1, -1, 2147483647, "maximum time to wait for query memory (s)", true, true, false},
@@ -54,11 +55,11 @@ func sysConfigurations(s *Session, _ *Database) *tsql.Rows {
 		return v
 	}
 	for _, c := range configurations {
-		v := c.value
+		v, used := s.srv.valueOf(c.name, c.value)
 		if c.agents && AgentState(s.srv.agent.Load()) != AgentRunning {
-			v = 0
+			v, used = 0, 0
 		}
-		r.Data = append(r.Data, sqltype.Row{num(c.id), text(c.name), of(v), of(c.minimum), of(c.maximum), of(v), text(c.description), flag(c.dynamic), flag(c.advanced)})
+		r.Data = append(r.Data, sqltype.Row{num(c.id), text(c.name), of(v), of(c.minimum), of(c.maximum), of(used), text(c.description), flag(c.dynamic), flag(c.advanced)})
 	}
 	return r
 }

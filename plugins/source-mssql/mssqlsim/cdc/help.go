@@ -12,6 +12,7 @@ import (
 var helpProcedures = map[string]procedure{
 	"sp_help":      {[]tsql.Param{may("@objname", sqltype.Str(sqltype.NVarChar, 776))}, spHelp},
 	"sp_helpindex": {[]tsql.Param{need("@objname", sqltype.Str(sqltype.NVarChar, 776))}, spHelpIndex},
+	"sp_configure": {configureParams, configure},
 	"sp_who":       {[]tsql.Param{may("@loginame", sysname)}, spWho},
 }
 

@@ -46,7 +46,9 @@ type Server struct {
 	polls    bool
 	wake     chan struct{} // a job may be due
 	agent    atomic.Int32  // AgentState
-	jobTable atomic.Bool   // msdb.dbo.cdc_jobs was made, with the first job
+	// textRepl is the option max text repl size as it was set, and as it is in use
+	textRepl, textReplUsed atomic.Int64
+	jobTable               atomic.Bool // msdb.dbo.cdc_jobs was made, with the first job
 	// temporaries counts the sessions that made temporary tables
 	temporaries atomic.Uint64
 
@@ -63,6 +65,9 @@ type Server struct {
 func NewServer(c Config) (*Server, error) {
 	s := &Server{Name: c.Name, Version: c.Version, Zone: c.Zone, clock: c.Clock, polls: c.Polls, wake: make(chan struct{}, 1), dbs: map[string]*Database{}, logins: map[string]*Login{}}
 	s.agent.Store(int32(AgentRunning))
+	for _, option := range []*atomic.Int64{&s.textRepl, &s.textReplUsed} {
+		option.Store(textReplDefault)
+	}
 	if s.Name == "" {
 		s.Name = "MSSQLSIM"
 	}

@@ -194,6 +194,9 @@ func (t *Table) lockedIn(rng *keyRange, tx *Tx) *Tx {
 }
 
 func (s *Session) write(ctx context.Context, t *Table, changes []tsql.Change) error {
+	if err := s.replicable(t, changes); err != nil {
+		return err
+	}
 	if err := s.current().write(ctx, t, changes, s.wait); err != nil {
 		return err
 	}

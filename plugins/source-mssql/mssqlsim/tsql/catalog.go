@@ -162,6 +162,8 @@ type Session interface {
 	SetIsolation(Isolation) error
 	SetLockTimeout(ms int64)
 	SetDeadlockPriority(n int8)
+	// Reconfigure installs the values that sp_configure has set.
+	Reconfigure() error
 	Begin() error
 	Commit() error
 	// Rollback undoes the transaction, or what followed a savepoint when name is one.

@@ -72,6 +72,8 @@ func (x *executor) statement(st ast.Statement) (f flow, err error) {
 		return goOn, x.throw(s)
 	case *ast.WaitForStatement:
 		return goOn, x.wait(s)
+	case *ast.ReconfigureStatement:
+		return goOn, x.sess.Reconfigure()
 	case *ast.UseStatement:
 		name := s.DatabaseName.Value
 		if err := x.sess.Use(name); err != nil {
