@@ -242,7 +242,7 @@ func (s *session) inspectSince(ctx context.Context, c *conn, req plugin.InspectR
 	if err != nil {
 		return err
 	}
-	if err := past(since, l, newest); err != nil {
+	if err := s.past(ctx, c, since, l, newest); err != nil {
 		return err
 	}
 	return s.onTimeLine(ctx, c, since, l, now, instances)

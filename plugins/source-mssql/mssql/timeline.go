@@ -36,7 +36,7 @@ func (s *session) newestOn(ctx context.Context, c *conn, p plugin.Position, l ls
 	if err != nil {
 		return lsn.LSN{}, err
 	}
-	if err := past(p, l, newest); err != nil {
+	if err := s.past(ctx, c, p, l, newest); err != nil {
 		return lsn.LSN{}, err
 	}
 	// Where the position has no entry there is a newer commit, and planning
@@ -44,11 +44,19 @@ func (s *session) newestOn(ctx context.Context, c *conn, p plugin.Position, l ls
 	return newest, s.sameCommit(ctx, c, p, l, now)
 }
 
-// past is the error of a position behind which no commit lies, not even its own.
-func past(p plugin.Position, l, newest lsn.LSN) error {
+// past is the error of a position behind which no commit lies, not even its own. On
+// a readable secondary it has not come yet.
+func (s *session) past(ctx context.Context, c *conn, p plugin.Position, l, newest lsn.LSN) error {
 	// NULL is a state of capture, not of the past: there is nothing new.
 	if newest.IsZero() || !newest.Less(l) || !p.HasCommit {
 		return nil
+	}
+	r, _, err := c.one(ctx, tsql.Updateability())
+	if err != nil {
+		return err
+	}
+	if r.text("updateability") == "READ_ONLY" {
+		return behind(c, newest, l)
 	}
 	return rewound(p, fmt.Sprintf("The newest commit it knows is %s.", newest))
 }
@@ -64,6 +72,11 @@ func (s *session) caughtUp(ctx context.Context, c *conn, to lsn.LSN, captured bo
 	if err != nil || !newest.Less(to) || newest.IsZero() && captured {
 		return err
 	}
+	return behind(c, newest, to)
+}
+
+// behind is the error of a server that lacks commits.
+func behind(c *conn, newest, to lsn.LSN) error {
 	return diag.Errorf(diag.KindTransient, codeBehind,
 		"A replica that lags behind answers, or a copy that was restored from an older backup; connections with ApplicationIntent=ReadOnly may each lead to another one. Nothing was read there. Where it comes again, let the address lead to one server.",
 		"The database %s that answers has commits up to %s, and those up to %s are to be read", c.database.display, newest, to).Err()
@@ -79,15 +92,7 @@ func (b *batch) checkTimeLine(ctx context.Context, c *conn) error {
 		if !p.HasCommit {
 			continue
 		}
-		q, err := tsql.Entry(p.lsn.String(), "")
-		if err != nil {
-			return err
-		}
-		r, _, err := c.one(ctx, q)
-		if err != nil {
-			return err
-		}
-		now, err := r.localTime("local_time")
+		now, err := entryTime(ctx, c, p.lsn)
 		if err != nil {
 			return err
 		}
@@ -96,6 +101,19 @@ func (b *batch) checkTimeLine(ctx context.Context, c *conn) error {
 		}
 	}
 	return nil
+}
+
+// entryTime is the local time of an LSN's entry, nil when it has none.
+func entryTime(ctx context.Context, c *conn, l lsn.LSN) (*int64, error) {
+	q, err := tsql.Entry(l.String(), "")
+	if err != nil {
+		return nil, err
+	}
+	r, _, err := c.one(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return r.localTime("local_time")
 }
 
 // onTimeLine looks whether a position is of this database's history; now is the
@@ -115,6 +133,21 @@ func (s *session) onTimeLine(ctx context.Context, c *conn, p plugin.Position, l 
 			return err
 		}
 		if !m.IsZero() && m.Compare(l) <= 0 {
+			newest, err := maxLSN(ctx, c)
+			if err == nil {
+				err = s.past(ctx, c, p, l, newest)
+			}
+			if err != nil {
+				return err
+			}
+			// A replica may have come so far since it was asked for the entry.
+			now, err := entryTime(ctx, c, l)
+			if err != nil {
+				return err
+			}
+			if now != nil {
+				return s.sameCommit(ctx, c, p, l, now)
+			}
 			return rewound(p, fmt.Sprintf("Changes of %s are kept from %s on, so it should.", ci.name, m))
 		}
 	}

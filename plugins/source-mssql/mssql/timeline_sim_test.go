@@ -91,6 +91,43 @@ func TestInspectSaysThatAPositionIsGone(t *testing.T) {
 	})
 }
 
+// A readable secondary has what the primary's log has brought so far (Microsoft:
+// Offload read-only workload to secondary replica; DATABASEPROPERTYEX, Updateability).
+func TestASecondaryThatLagsIsNoRestore(t *testing.T) {
+	t.Parallel()
+	own, db, clock := clockServer(t, mssqlsim.Options{}, time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC))
+	ids := commitsAt(t, db, clock, clock.Now().Add(time.Second), clock.Now().Add(2*time.Second), clock.Now().Add(3*time.Second))
+	s := openWith(t, newPlugin(nil, &recorder{}), own.DSN(db.Name()), nil)
+	tab := table()
+	from := start(t, s, tab, "earliest")
+	at := latest(t, s, tab, from)
+	l, err := mssqlsim.ParseLSN(ids[1].String())
+	must(t, err)
+	db.Restore(l) // which is how far its redo has come
+	for name, call := range map[string]func() error{
+		"latest":       func() error { _, err := s.Latest(ctx, plugin.LatestRequest{Table: tab, After: at}); return err },
+		"inspect":      func() error { return inspectedSince(t, s, tab, at).Err() },
+		"planned to":   func() error { return planError(s, tab, from, at) },
+		"planned from": func() error { return planError(s, tab, at, plugin.Position{Text: at.Text[:21] + "F"}) },
+	} {
+		db.BeSecondary(true)
+		wantDiag(t, call(), diag.KindTransient, codeBehind, ids[1].String(), at.Text)
+		db.BeSecondary(false)
+		wantDiag(t, call(), diag.KindRewound, codeRewound, at.Text)
+		if t.Failed() {
+			t.Fatal(name)
+		}
+	}
+	t.Run("another commit in its place is one there, too", func(t *testing.T) {
+		db.BeSecondary(true)
+		if got := commitsAt(t, db, clock, clock.Now().Add(83*time.Second))[0]; got.String() != at.Text {
+			t.Fatalf("got %s", got)
+		}
+		_, err := s.Latest(ctx, plugin.LatestRequest{Table: tab, After: at})
+		wantDiag(t, err, diag.KindRewound, codeRewound, at.Text)
+	})
+}
+
 // Times are stored by the clock of that day: a setting that was mended since, or
 // a move of the database to a server in another zone, is no restore.
 func TestAnotherZoneIsNoRestore(t *testing.T) {

@@ -220,6 +220,10 @@ func (d *Database) Replace() { d.model.Replace() }
 // JoinGroup makes the database one of an availability group, under the id that all its replicas have.
 func (d *Database) JoinGroup(id [16]byte) { d.model.JoinGroup(id) }
 
+// BeSecondary makes the database a readable secondary, or a primary again: its Updateability is READ_ONLY then. What a
+// redo of the primary's log would write still may be written.
+func (d *Database) BeSecondary(on bool) { d.model.BeSecondary(on) }
+
 // LeaveGroup makes it a database of no group again.
 func (d *Database) LeaveGroup() { d.model.LeaveGroup() }
 

@@ -23,6 +23,12 @@ func Database() Query {
 		" FROM sys.databases AS d WHERE d.name = DB_NAME()")
 }
 
+// Updateability answers updateability: READ_ONLY for a readable secondary and every
+// other database that is only read, else READ_WRITE (Microsoft: DATABASEPROPERTYEX).
+func Updateability() Query {
+	return query("updateability", "SELECT CONVERT(nvarchar(128), DATABASEPROPERTYEX(DB_NAME(), 'Updateability')) AS updateability")
+}
+
 // TableState answers one row about a table that no capture instance was found
 // for: table_id (NULL when it does not exist or cannot be seen), is_tracked
 // (by CDC), can_select, login_user.

@@ -210,5 +210,9 @@ func (db *Database) Replace() {
 // JoinGroup makes the database one of an availability group, under the id that all its replicas have.
 func (db *Database) JoinGroup(id [16]byte) { db.group.Store(&id) }
 
+// BeSecondary makes the database a readable secondary, or a primary again. That shows in its Updateability (Microsoft:
+// DATABASEPROPERTYEX (Transact-SQL)); what a redo of the primary's log would write still may be written.
+func (db *Database) BeSecondary(on bool) { db.secondary.Store(on) }
+
 // LeaveGroup makes it a database of no group again.
 func (db *Database) LeaveGroup() { db.group.Store(nil) }

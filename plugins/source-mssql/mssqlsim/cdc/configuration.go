@@ -79,6 +79,9 @@ func (s *Session) databaseProperty(name, property sqltype.Value) sqltype.Value {
 	case "status":
 		return text("ONLINE")
 	case "updateability":
+		if db.secondary.Load() {
+			return text("READ_ONLY")
+		}
 		return text("READ_WRITE")
 	case "useraccess":
 		return text("MULTI_USER")

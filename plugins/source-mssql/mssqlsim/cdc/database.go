@@ -31,6 +31,7 @@ type Database struct {
 	// ALLOW_SNAPSHOT_ISOLATION, READ_COMMITTED_SNAPSHOT, whether change data
 	// capture is enabled, service_broker_guid and group_database_id.
 	snapshotAllowed, rcsi, enabled atomic.Bool
+	secondary                      atomic.Bool // a readable secondary
 	guid, group                    atomic.Pointer[[16]byte]
 	recovery                       atomic.Pointer[string] // recovery_model_desc
 
