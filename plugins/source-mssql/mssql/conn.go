@@ -11,6 +11,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"time"
 
 	mssqldb "github.com/microsoft/go-mssqldb"
 
@@ -28,12 +29,10 @@ type conn struct {
 	database origin
 }
 
-// dial opens a connection and asks where it leads to, within the connection's
+// dial opens a connection and asks where it leads to, each within the connection's
 // timeout. The driver reads answers of the log-in without looking at the
 // context, so the socket is closed when time is over.
 func dial(ctx context.Context, c connection, log *slog.Logger) (*conn, error) {
-	limited, cancel := context.WithTimeoutCause(ctx, c.connectTimeout, fmt.Errorf("no connection within %s", c.connectTimeout))
-	defer cancel()
 	cfg := c.driver
 	if cfg.TLSConfig != nil {
 		cfg.TLSConfig = cfg.TLSConfig.Clone()
@@ -48,30 +47,39 @@ func dial(ctx context.Context, c connection, log *slog.Logger) (*conn, error) {
 	}
 	watch := &socketWatch{}
 	connector.Dialer = watch
-	stop := context.AfterFunc(limited, watch.close)
-	var out *conn
-	raw, err := connector.Connect(limited)
+	out := &conn{mask: c.mask, log: log}
+	err := watch.within(ctx, c.connectTimeout, &connectError{err: fmt.Errorf("no connection within %s", c.connectTimeout)}, func(limited context.Context) error {
+		raw, err := connector.Connect(limited)
+		if err != nil {
+			return &connectError{err: err} // raw holds a nil pointer then
+		}
+		out.raw = raw
+		return nil
+	})
+	if err == nil {
+		err = watch.within(ctx, c.connectTimeout, &silenceError{asked: "which database it is", waited: c.connectTimeout}, func(limited context.Context) error {
+			db, err := out.databaseRow(limited)
+			out.database = originOf(db)
+			return err
+		})
+	}
 	if err != nil {
-		err = &connectError{err: err}
-	} else {
-		out = &conn{raw: raw, mask: c.mask, log: log}
-		var db record
-		db, err = out.databaseRow(limited)
-		out.database = originOf(db)
+		if out.raw != nil {
+			out.close()
+		}
+		return nil, err
 	}
-	if stop() && err == nil {
-		return out, nil
-	}
-	if out != nil {
-		out.close()
-	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if limited.Err() != nil {
-		return nil, &connectError{err: context.Cause(limited)}
-	}
-	return nil, err
+	return out, nil
+}
+
+// silenceError is a server that was connected and does not answer.
+type silenceError struct {
+	asked  string
+	waited time.Duration
+}
+
+func (e *silenceError) Error() string {
+	return fmt.Sprintf("asked %s: no answer within %s", e.asked, e.waited)
 }
 
 // socketWatch dials and can close what it dialled.
@@ -94,6 +102,24 @@ func (w *socketWatch) DialContext(ctx context.Context, network, address string) 
 	}
 	w.open = append(w.open, c)
 	return c, nil
+}
+
+// within carries out what uses the socket, which is closed when it takes too long:
+// late is then the error.
+func (w *socketWatch) within(ctx context.Context, limit time.Duration, late error, do func(context.Context) error) error {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	stop := context.AfterFunc(limited, w.close)
+	err := do(limited)
+	switch stopped := stop(); {
+	case stopped && err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case limited.Err() != nil:
+		return late
+	}
+	return err
 }
 
 func (w *socketWatch) close() {

@@ -42,6 +42,7 @@ const (
 	codeMissingColumn   = "mssql.missing_column"
 	codeTransient       = "mssql.transient"
 	codeBehind          = "mssql.behind"
+	codeNoAnswer        = "mssql.no_answer"
 	codeServer          = "mssql.server"
 	codeValue           = "mssql.value"
 	codeRowSize         = "mssql.row_size"
@@ -77,21 +78,27 @@ const (
 )
 
 // loginErrors refuse a login for good.
-var loginErrors = []int32{18450, 18452, 18456, 18461, 18463, 18470, 18486, 18487, 18488, 18401}
+var loginErrors = []int32{18450, 18452, 18456, 18461, 18463, 18470, 18486, 18487, 18488}
 
 // transientErrors may pass by themselves: deadlock victims, broken links,
-// fail-overs of availability groups, databases that recover, and throttling of
-// Azure SQL Database (Microsoft: Troubleshoot common connection issues to Azure SQL
-// Database).
-var transientErrors = []int32{errDeadlock, 233, 615, 926, 976, 978, 983, 4221, 6005, 10053, 10054, 10060, 10928, 10929,
+// fail-overs of availability groups and mirrors, databases that recover, a server
+// that is upgraded, and throttling of Azure SQL Database (Microsoft: Database Engine
+// events and errors; Troubleshoot common connection issues to Azure SQL Database).
+var transientErrors = []int32{errDeadlock, 233, 615, 922, 926, 954, 976, 978, 983, 4221, 6005, 10053, 10054, 10060, 10928, 10929, 18401,
 	40197, 40501, 40613, 49918, 49919, 49920}
 
 // sqlNumber is the number of the server's error in err, 0 without one. A server that cannot open the database says so
-// and then that the login failed, of which the driver gives the last: the reason counts.
+// and then that the login failed, of which the driver gives the last: the reason counts, and most of all one that may
+// pass.
 func sqlNumber(err error) int32 {
 	var e mssqldb.Error
 	if !errors.As(err, &e) {
 		return 0
+	}
+	for _, reason := range e.All {
+		if slices.Contains(transientErrors, reason.Number) {
+			return reason.Number
+		}
 	}
 	for _, first := range e.All {
 		if first.Number == errCannotOpenDB || first.Number == errNoDefaultDB {
@@ -123,12 +130,30 @@ func transient(err error) bool {
 		if connecting.again {
 			return true
 		}
-		var dns *net.DNSError
-		return number == 0 && !tlsProblem(err) && !(errors.As(err, &dns) && dns.IsNotFound)
+		return number == 0 && !tlsProblem(err) && !unknownHost(err)
+	}
+	var silent *silenceError
+	if errors.As(err, &silent) {
+		return true
 	}
 	// A killed session says why, with a number, and is gone.
 	var q *queryError
 	return errors.As(err, &q) && q.lost
+}
+
+// unknownHost reports whether DNS does not know the server. A listener's name can
+// be gone for as long as a fail-over lasts.
+func unknownHost(err error) bool {
+	var dns *net.DNSError
+	return errors.As(err, &dns) && dns.IsNotFound
+}
+
+// answered reports whether the server worked until err: neither was it out of reach
+// nor did it keep silent.
+func answered(err error) bool {
+	var connecting *connectError
+	var silent *silenceError
+	return !errors.As(err, &connecting) && !errors.As(err, &silent)
 }
 
 // diagnose turns an error into a diagnostic. Errors that carry one, and
@@ -147,8 +172,11 @@ func (c connection) diagnose(err error) error {
 	number := sqlNumber(err)
 	var connecting *connectError
 	isConnecting := errors.As(err, &connecting)
+	var silent *silenceError
 	switch {
-	case isConnecting && connecting.again:
+	case errors.As(err, &silent):
+		return fail(diag.KindTransient, codeNoAnswer, "It let the login in, so it can be reached. Look how busy it is, and what its sessions wait for. The driver says: "+said, "The server %s does not answer", c.server())
+	case isConnecting && connecting.again && number == errCannotOpenDB:
 		return fail(diag.KindTransient, codeDatabase, "It could be opened before: it may be recovering after a restart, or failing over. The server says: "+said, "The database %q cannot be opened for now", c.driver.Database)
 	case slices.Contains(loginErrors, number):
 		return withPath(fail(diag.KindPermission, codeLogin, "Check user, password and database. The server says: "+said, "The server %s refused the login", c.server()), c.place)

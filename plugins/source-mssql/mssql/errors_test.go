@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	mssqldb "github.com/microsoft/go-mssqldb"
 
@@ -40,6 +41,13 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		"connecting refused":               {&connectError{err: &net.OpError{Op: "dial", Err: errors.New("connection refused")}}, true},
 		"connecting took too long":         {&connectError{err: errors.New("no connection within 30s")}, true},
 		"no such host":                     {&connectError{err: &net.DNSError{Err: "no such host", IsNotFound: true}}, false},
+		"a host that DNS knew":             {&connectError{err: &net.DNSError{Err: "no such host", IsNotFound: true}, again: true}, true},
+		// Microsoft: Database Engine events and errors.
+		"922, being recovered":             {&connectError{err: number(922)}, true},
+		"954, acting as a mirror":          {&connectError{err: number(954)}, true},
+		"18401, in script upgrade mode":    {&connectError{err: number(18401)}, true},
+		"983, then that the login failed":  {&connectError{err: mssqldb.Error{Number: 18456, All: []mssqldb.Error{{Number: 983}, {Number: 18456}}}}, true},
+		"a server that says not who it is": {&silenceError{"which database it is", time.Second}, true},
 		"a database that recovers":         {&connectError{err: number(4060), again: true}, true},
 		"a database, at first":             {&connectError{err: number(4060)}, false},
 		"a login refused":                  {&connectError{err: number(18456)}, false},
@@ -77,6 +85,9 @@ func TestWhatErrorsMean(t *testing.T) {
 		"database, as a server says it": {&connectError{err: mssqldb.Error{Number: 18456, Message: "Login failed for user 'sa'.", All: []mssqldb.Error{{Number: 4060, Message: "Cannot open database"}, {Number: 18456}}}}, diag.KindPermission, codeDatabase, `"shop"`},
 		"database":                      {&connectError{err: mssqldb.Error{Number: 4060, Message: "Cannot open database"}}, diag.KindPermission, codeDatabase, `"shop"`},
 		"no such host":                  {&connectError{err: &net.DNSError{Err: "no such host", Name: "db", IsNotFound: true}}, diag.KindUnavailable, codeUnreachable, "db:1433"},
+		"no such host any more":         {&connectError{err: &net.DNSError{Err: "no such host", Name: "db", IsNotFound: true}, again: true}, diag.KindTransient, codeUnreachable, "db:1433"},
+		"upgraded":                      {&connectError{err: mssqldb.Error{Number: 18401, Message: "Login failed for user 'reader'. Reason: Server is in script upgrade mode."}}, diag.KindTransient, codeTransient, "script upgrade"},
+		"silent":                        {&silenceError{"which database it is", time.Second}, diag.KindTransient, codeNoAnswer, "let the login in"},
 		"unreachable":                   {&connectError{err: errors.New("dial tcp: refused, password hunter22")}, diag.KindTransient, codeUnreachable, "db:1433"},
 		"certificate":                   {&connectError{err: errors.New("x509: certificate signed by unknown authority")}, diag.KindUnavailable, codeTLS, "certificate"},
 		"denied":                        {query(229, "The SELECT permission was denied"), diag.KindPermission, codeSourceGrant, "Grant SELECT"},

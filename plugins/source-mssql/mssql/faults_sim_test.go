@@ -164,6 +164,29 @@ func TestTriesThatTakeLongAreNotMany(t *testing.T) {
 	}
 }
 
+// A call may work for an hour before its server goes away, and then has as many
+// tries as any other.
+func TestTheTimeThatACallWorkedIsNoOutage(t *testing.T) {
+	t.Parallel()
+	r, clock, calls := newRetrier(slog.New(slog.DiscardHandler)), time.Time{}, 0
+	r.now = func() time.Time { return clock }
+	r.sleep = func(_ context.Context, d time.Duration) error { clock = clock.Add(d); return nil }
+	err := r.do(ctx, "plan batch", masker{}, func() error {
+		switch calls++; calls {
+		case 1:
+			clock = clock.Add(time.Hour)
+			return &queryError{doing: "split", lost: true, err: errors.New("EOF")}
+		case 4:
+			return nil
+		}
+		clock = clock.Add(time.Second)
+		return &connectError{err: errors.New("connection refused")}
+	})
+	if calls != 4 || err != nil {
+		t.Errorf("%d tries: %v", calls, err)
+	}
+}
+
 // ownServer is a simulator of the test alone, with orders in the database shop.
 func ownServer(t *testing.T, o mssqlsim.Options) (*mssqlsim.Server, *mssqlsim.Database) {
 	t.Helper()

@@ -410,7 +410,8 @@ func TestTheFirstConnectionDecides(t *testing.T) {
 }
 
 // Asking who answers is part of connecting: it is bounded like the log-in, and
-// a link that breaks meanwhile is tried again.
+// a link that breaks meanwhile is tried again. A server that let the login in and
+// keeps silent can be reached.
 func TestAskingWhoAnswersIsPartOfConnecting(t *testing.T) {
 	t.Parallel()
 	own, _ := ownServer(t, mssqlsim.Options{})
@@ -426,7 +427,7 @@ func TestAskingWhoAnswersIsPartOfConnecting(t *testing.T) {
 	must(t, err)
 	s = openWith(t, newPlugin(nil, slog.DiscardHandler), own.DSN("shop"), written{"connect_timeout": str("300ms")})
 	_, err = s.Inspect(ctx, plugin.InspectRequest{})
-	wantDiag(t, err, diag.KindTransient, codeUnreachable, "no connection within 300ms")
+	wantDiag(t, err, diag.KindTransient, codeNoAnswer, "asked which database it is: no answer within 300ms", "let the login in")
 	if n := len(s.pool.slots); n != 0 {
 		t.Errorf("%d connections in use", n)
 	}

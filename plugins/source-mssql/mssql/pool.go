@@ -78,7 +78,7 @@ func (p *pool) dial(ctx context.Context) (*conn, error) {
 	c, err := dial(ctx, p.config, p.log)
 	if err == nil {
 		err = p.vouch(c)
-	} else if sqlNumber(err) == errCannotOpenDB && p.everConnected() {
+	} else if (sqlNumber(err) == errCannotOpenDB || unknownHost(err)) && p.everConnected() {
 		err = &connectError{err: err, again: true}
 	}
 	if err != nil {

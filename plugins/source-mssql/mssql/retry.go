@@ -14,7 +14,7 @@ const (
 	firstWait = 2 * time.Second
 )
 
-// retryUntil is after how long no other try begins: where each fails only when
+// retryUntil is after how long an outage lasts that no other try begins: where each fails only when
 // its own time is over, as with a server that accepts and never answers, four of
 // them are minutes in which nobody is told anything.
 const retryUntil = 20 * time.Second
@@ -48,12 +48,23 @@ func sleep(ctx context.Context, d time.Duration) error {
 }
 
 // do runs call until it succeeds, fails for good, or has failed too often. The
-// whole call runs again: it reads anew what it plans with.
+// whole call runs again: it reads anew what it plans with. The time that it worked
+// before it failed is no part of the outage.
 func (r retrier) do(ctx context.Context, method string, mask masker, call func() error) error {
-	began := r.now()
+	var down time.Time
 	for n := 0; ; n++ {
+		tried := r.now()
 		err := call()
-		if err == nil || n == retries || !transient(err) || ctx.Err() != nil || r.now().Sub(began) >= retryUntil {
+		if err == nil || n == retries || !transient(err) || ctx.Err() != nil {
+			return err
+		}
+		switch {
+		case answered(err):
+			down = r.now()
+		case n == 0:
+			down = tried
+		}
+		if r.now().Sub(down) >= retryUntil {
 			return err
 		}
 		d := wait(n, r.random())

@@ -2,7 +2,6 @@ package mssql
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -90,8 +89,7 @@ func (s *session) plan(ctx context.Context, method string, call func(*conn) erro
 	impatient := method == methodInspect && !s.pool.everConnected()
 	err := s.retry.do(ctx, method, s.config.mask, func() error {
 		c, err := s.pool.borrow(ctx)
-		var connecting *connectError
-		if impatient && errors.As(err, &connecting) {
+		if impatient && err != nil && !answered(err) {
 			return s.config.diagnose(err)
 		}
 		if err != nil {
