@@ -227,8 +227,14 @@ func (x *execution) judge(c *model.Check, r *StepResult) error {
 		}
 		v := x.Config.Silver(c.Silver)
 		detail := "Run it again when less is changing, or give it more time with settle."
-		if x.results[v.From] == nil {
-			detail = "This carried out neither " + v.From.String() + " nor " + v.Addr.String() + ": what the source has and silver lacks is in flight until they run. Run them, then check again; or check when less is changing."
+		const then = ", then check again; or check when less is changing."
+		switch read, applied := x.results[v.From] != nil, x.results[v.Addr] != nil; {
+		case !read && !applied:
+			detail = "This carried out neither " + v.From.String() + " nor " + v.Addr.String() + ": what the source has and silver lacks is in flight until they run. Run them" + then
+		case !read:
+			detail = "This carried out " + v.Addr.String() + " without " + v.From.String() + ": what the source has and bronze lacks is in flight until that runs. Run it" + then
+		case !applied:
+			detail = "This carried out " + v.From.String() + " without " + v.Addr.String() + ": what bronze has and silver lacks is in flight until that runs. Run it" + then
 		}
 		d = diag.Errorf(diag.KindDifferent, "check.undecided", detail, "%s could not be decided: %s", v.Target, inFlight(*result, c.Settle))
 	}

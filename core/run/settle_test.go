@@ -47,16 +47,20 @@ func TestAnUndecidedCheckSaysWhatWasInFlight(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answer plugin.CheckResult
 		settle time.Duration
-		alone  bool // without stream and silver
+		steps  string // of the three, "" = all
 		says   string
 		detail string
 	}{
-		"a range": {plugin.CheckResult{Buckets: 1, InFlight: 1}, 3 * time.Second, false,
+		"a range": {plugin.CheckResult{Buckets: 1, InFlight: 1}, 3 * time.Second, "",
 			"silver.orders could not be decided: rows were in flight in 1 of 1 range for 3s", "when less is changing"},
-		"a key in a range whose counts agree": {plugin.CheckResult{Buckets: 1, Match: 1, Failures: map[string]int64{"IN_FLIGHT": 1}}, 3 * time.Second, false,
+		"a key in a range whose counts agree": {plugin.CheckResult{Buckets: 1, Match: 1, Failures: map[string]int64{"IN_FLIGHT": 1}}, 3 * time.Second, "",
 			"silver.orders could not be decided: 1 key was in flight for 3s", "when less is changing"},
-		"keys at the one look of a check alone": {plugin.CheckResult{Buckets: 4, Match: 4, Failures: map[string]int64{"IN_FLIGHT": 2}}, 0, true,
+		"keys at the one look of a check alone": {plugin.CheckResult{Buckets: 4, Match: 4, Failures: map[string]int64{"IN_FLIGHT": 2}}, 0, "check",
 			"silver.orders could not be decided: 2 keys were in flight", "This carried out neither stream.orders nor silver.orders"},
+		"a check with its silver": {plugin.CheckResult{Buckets: 4, InFlight: 1}, 0, "silver check",
+			"silver.orders could not be decided: rows were in flight in 1 of 4 ranges", "This carried out silver.orders without stream.orders: what the source has and bronze lacks"},
+		"a check with its stream": {plugin.CheckResult{Buckets: 4, InFlight: 1}, 0, "stream check",
+			"silver.orders could not be decided: rows were in flight in 1 of 4 ranges", "This carried out stream.orders without silver.orders: what bronze has and silver lacks"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -67,8 +71,8 @@ func TestAnUndecidedCheckSaysWhatWasInFlight(t *testing.T) {
 			tt.answer.Outcome = plugin.Undecided
 			looks := &looking{answers: slices.Repeat([]plugin.CheckResult{tt.answer}, 5)}
 			var steps []addr.Address
-			if tt.alone {
-				steps = []addr.Address{w.cfg.Checks[0].Addr}
+			for _, kind := range strings.Fields(tt.steps) {
+				steps = append(steps, addr.New(addr.Kind(kind), "orders"))
 			}
 			r, err := w.execute(false, func(q *run.Request) {
 				q.Plan, _, _ = w.plan(steps...)

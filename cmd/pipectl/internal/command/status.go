@@ -203,7 +203,8 @@ func (w *workspace) inspectAll(ctx context.Context, lakes map[addr.Address]*plan
 	var problems diag.List
 	for i := range w.config.Sources {
 		source := &w.config.Sources[i]
-		req := plugin.InspectRequest{Since: map[string]plugin.Position{}}
+		// One commit that waits is enough to know that changes are needed next.
+		req := plugin.InspectRequest{Since: map[string]plugin.Position{}, PendingLimit: 1}
 		var streams []*model.Stream
 		for j := range w.config.Streams {
 			s := &w.config.Streams[j]
@@ -288,6 +289,9 @@ func (w *workspace) streamRow(ctx context.Context, lake *planner.Lake, s *model.
 	if oldest, ok := seen.info.Oldest.Commit(); ok {
 		headroom := commit.Sub(oldest)
 		row.Headroom = &headroom
+	}
+	if oldest := seen.info.Oldest; row.Note == "" && !oldest.IsZero() && at.Text < oldest.Text && seen.info.Pending != 0 {
+		row.Note = "changes that it needs next may be purged: it stands before the oldest one kept; `pipectl plan` finds out"
 	}
 	return row, nil
 }
