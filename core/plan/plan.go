@@ -79,7 +79,9 @@ type Table struct {
 	// Class names the change; "" for create and none.
 	Class Class
 	// TakeOver tells that the table is another owner's, or nobody's, until apply
-	// has carried the change out. No run writes it before.
+	// has carried the change out. Before that no run writes one of another owner. One
+	// that is nobody's is written by runs of what was accepted already, as when
+	// somebody took the owner away.
 	TakeOver bool
 	// Spec is what ApplyTable is given; not part of any text form.
 	Spec plugin.TableSpec

@@ -70,7 +70,9 @@ func (p *planning) ownership(ctx context.Context, lake *Lake, have plugin.TableS
 	case !have.Exists || current == lake.Owner(p.Config):
 		return taking{}, nil
 	case current == "": // also when it was asked for: nobody is there to take it from
-		return p.unowned(ctx, lake, have, a)
+		take, err := p.unowned(ctx, lake, have, a)
+		take.words += "; apply gives it this configuration's, and then no other writes it"
+		return take, err
 	case slices.ContainsFunc(p.TakeOver, func(t addr.Address) bool { return matches(t, a) }):
 		return p.takenFrom(ctx, lake, have, current, a)
 	}

@@ -120,7 +120,7 @@ func TestATableWithoutAnOwnerIsTakenFromNobody(t *testing.T) {
 		w.must(err)
 		p := w.plan(func(r *planner.Request) { r.TakeOver = asked })
 		list := tablesNamed(p, "bronze.orders")
-		if len(list) != 1 || !slices.Contains(list[0].Changes, "take over: the table has no owner") || slices.Contains(list[0].Changes, "take over from ") {
+		if len(list) != 1 || !slices.Contains(list[0].Changes, "take over: the table has no owner; apply gives it this configuration's, and then no other writes it") || slices.Contains(list[0].Changes, "take over from ") {
 			t.Errorf("asked for %v: %+v, %v", asked, list, p.Errors())
 		}
 	}

@@ -91,7 +91,7 @@ func TestRowsOfAnotherProgramAreNotTakenUnasked(t *testing.T) {
 				if d := errorOf(t, p, c.at); d.Code != planner.CodeNoOwner || d.Kind != diag.KindStale || !strings.Contains(d.Summary, "holds 2 rows") || !strings.Contains(d.Detail, c.refusal) {
 					t.Errorf("unasked: %+v", d)
 				}
-			} else if text := says(p); !strings.Contains(text, "take over: the table has no owner"+c.asked) {
+			} else if text := says(p); !strings.Contains(text, "take over: the table has no owner"+c.asked) || !strings.Contains(text, "; apply gives it this configuration's") {
 				t.Errorf("unasked: %s", text)
 			}
 			p := w.plan(func(r *planner.Request) { r.TakeOver = []addr.Address{c.at} })
