@@ -27,6 +27,7 @@ type step struct {
 	errors     []int32
 	waits      bool // goes on in the background: it is held up by another session
 	eventually bool // is run again until it answers what is expected
+	refused    bool // the simulator does not understand it, and says so
 }
 
 type action int
@@ -137,6 +138,12 @@ func (p *parser) read(line string) error {
 		return nil
 	case "eventually":
 		p.batch.eventually = true
+		return nil
+	case "refused":
+		if rest != "by the simulator" {
+			return fmt.Errorf("-- refused by the simulator is the whole line")
+		}
+		p.batch.refused = true
 		return nil
 	case "ends":
 		p.batch.does, p.batch.line = endBatch, p.line

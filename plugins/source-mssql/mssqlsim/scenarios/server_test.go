@@ -23,15 +23,16 @@ const serverVariable = "PIPECTL_TEST_MSSQL_DSN"
 
 // target is a server that scenarios run against. How its capture job gets on is all in which the two differ.
 type target struct {
-	url *url.URL
+	url       *url.URL
+	simulated bool
 	// polling waits until capture, which may have something to do, is worth asking again.
 	polling func(ctx context.Context, database string) error
 	// pass lets time go by.
 	pass func(ctx context.Context, d time.Duration) error
 	// idle gets an entry without changes written.
 	idle func(ctx context.Context, database string) error
-	// drop is what goes before DROP DATABASE, for a database of which others are to be thrown out.
-	drop string
+	// drop is what goes before DROP DATABASE where jobs and others are to be thrown out of it.
+	drop []string
 	// limit is how long something may take that the server does in the background.
 	limit time.Duration
 }
@@ -49,7 +50,7 @@ func simulator(t *testing.T) target {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return target{url: u, limit: 10 * time.Second,
+	return target{url: u, simulated: true, limit: 10 * time.Second,
 		polling: func(_ context.Context, database string) error {
 			clock.Advance(5 * time.Second) // the default polling interval
 			s.Database(database).RunJobs()
@@ -73,9 +74,12 @@ func realServer(t *testing.T) target {
 	}
 	return target{url: u, limit: 7 * time.Minute, // an entry without changes comes after about five
 		polling: func(ctx context.Context, _ string) error { return sleep(ctx, time.Second) },
-		drop:    "ALTER DATABASE [%s] SET SINGLE_USER WITH ROLLBACK IMMEDIATE",
-		pass:    sleep,
-		idle:    func(context.Context, string) error { return nil }, // it comes by itself
+		drop: []string{
+			"IF EXISTS (SELECT * FROM sys.databases WHERE name = N'%[1]s' AND is_cdc_enabled = 1) EXEC [%[1]s].sys.sp_cdc_disable_db",
+			"ALTER DATABASE [%[1]s] SET SINGLE_USER WITH ROLLBACK IMMEDIATE",
+		},
+		pass: sleep,
+		idle: func(context.Context, string) error { return nil }, // it comes by itself
 	}
 }
 
@@ -130,8 +134,8 @@ func (s target) dropDatabase(admin *sql.DB, name string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var drop []string
-	if s.drop != "" {
-		drop = append(drop, fmt.Sprintf(s.drop, name))
+	for _, stmt := range s.drop {
+		drop = append(drop, fmt.Sprintf(stmt, name))
 	}
 	drop = append(drop, "DROP DATABASE ["+name+"]")
 	rows, err := admin.QueryContext(ctx, "SELECT name FROM sys.server_principals WHERE name LIKE '"+strings.ReplaceAll(name, "_", "[_]")+"[_]%'")

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Compare orders two values of one type; NULL comes first, as in ORDER BY.
@@ -84,17 +86,25 @@ func (t Type) caseSensitive() bool {
 	return c != "" && (strings.HasSuffix(c, "_BIN") || strings.HasSuffix(c, "_BIN2") || strings.Contains(c, "_CS_"))
 }
 
+func (t Type) accentInsensitive() bool {
+	return strings.HasSuffix(t.Collation, "_AI") || strings.Contains(t.Collation, "_AI_")
+}
+
 func (t Type) binaryCollation() bool {
 	return strings.HasSuffix(t.Collation, "_BIN") || strings.HasSuffix(t.Collation, "_BIN2")
 }
 
 // CompareText orders text under the type's collation. Trailing blanks do not count ("Microsoft: String comparison").
-// Collations other than the binary ones order by folded characters here: equality is SQL Server's, the order of
-// accented letters and punctuation is not in every case.
+// Collations other than the binary ones order by letters, then by their accents, then by case, as far as each is of
+// interest to them ("Microsoft: Collation and Unicode support"). Letters are in the order of their code points, which is not
+// SQL Server's in every case, and neither is that of punctuation.
 func CompareText(a, b string, t Type) int {
 	a, b = strings.TrimRight(a, " "), strings.TrimRight(b, " ")
 	if t.binaryCollation() {
 		return strings.Compare(a, b)
+	}
+	if t.accentInsensitive() {
+		a, b = withoutAccents(a), withoutAccents(b)
 	}
 	if c := compareFolded(a, b); c != 0 || !t.caseSensitive() {
 		return c
@@ -102,7 +112,9 @@ func CompareText(a, b string, t Type) int {
 	return -strings.Compare(a, b) // lower case sorts before upper case
 }
 
+// compareFolded compares letters without their case, and where all are equal the first accents that are not.
 func compareFolded(a, b string) int {
+	accents := 0
 	for a != "" && b != "" {
 		x, y := rune(a[0]), rune(b[0])
 		nx, ny := 1, 1
@@ -113,13 +125,54 @@ func compareFolded(a, b string) int {
 			y, ny = utf8.DecodeRuneInString(b)
 		}
 		if x != y {
-			if c := cmp.Compare(foldRune(x), foldRune(y)); c != 0 {
+			x, y = foldRune(x), foldRune(y)
+			if x >= utf8.RuneSelf || y >= utf8.RuneSelf {
+				k, l := letter(x), letter(y)
+				switch {
+				case accents != 0:
+				case k == x && l != y: // a letter without an accent comes first
+					accents = -1
+				case k != x && l == y:
+					accents = 1
+				default:
+					accents = cmp.Compare(x, y)
+				}
+				x, y = k, l
+			}
+			if c := cmp.Compare(x, y); c != 0 {
 				return c
 			}
 		}
 		a, b = a[nx:], b[ny:]
 	}
-	return cmp.Compare(len(a), len(b))
+	if c := cmp.Compare(len(a), len(b)); c != 0 {
+		return c
+	}
+	return accents
+}
+
+// letter takes the accents off a letter. Letters that are made of others, as those of Hangul are, stay.
+func letter(r rune) rune {
+	if r < utf8.RuneSelf {
+		return r
+	}
+	var b [utf8.UTFMax]byte
+	if d := norm.NFD.Properties(b[:utf8.EncodeRune(b[:], r)]).Decomposition(); d != nil {
+		base, n := utf8.DecodeRune(d)
+		if mark, _ := utf8.DecodeRune(d[n:]); unicode.Is(unicode.Mn, mark) {
+			return base
+		}
+	}
+	return r
+}
+
+func withoutAccents(s string) string {
+	for _, c := range []byte(s) {
+		if c >= utf8.RuneSelf {
+			return strings.Map(letter, s)
+		}
+	}
+	return s
 }
 
 func foldRune(r rune) rune {

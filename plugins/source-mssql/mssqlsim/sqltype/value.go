@@ -181,6 +181,9 @@ func (v Value) AppendKey(b []byte, t Type) []byte {
 	case isStr:
 		b = append(b, 5)
 		s := strings.TrimRight(v.s, " ")
+		if t.accentInsensitive() {
+			s = withoutAccents(s)
+		}
 		if !t.caseSensitive() {
 			s = fold(s)
 		}

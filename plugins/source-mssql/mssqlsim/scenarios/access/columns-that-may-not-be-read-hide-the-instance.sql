@@ -10,14 +10,14 @@ GRANT SELECT ON dbo.t (id, note) TO reader
 GO
 -- as reader
 EXEC sys.sp_cdc_help_change_data_capture
--- expect capture_instance
+-- unordered capture_instance
 --   open_one
 GO
 EXEC sys.sp_cdc_get_captured_columns N'dbo_t'
 -- error 22981
 GO
 EXEC sys.sp_cdc_get_captured_columns N'open_one'
--- expect column_name
+-- unordered column_name
 --   id
 --   note
 GO

@@ -20,7 +20,7 @@ EXEC sys.sp_cdc_get_captured_columns N'dbo_t'
 -- error 22981
 GO
 EXEC sys.sp_cdc_help_change_data_capture
--- expect capture_instance
+-- unordered capture_instance
 --   (no rows)
 GO
 -- session 1
@@ -36,11 +36,11 @@ SELECT [__$operation], id, note FROM cdc.fn_cdc_get_all_changes_dbo_t(sys.fn_cdc
 --   2 | 1 | 1
 GO
 EXEC sys.sp_cdc_get_captured_columns N'dbo_t'
--- expect column_name
+-- unordered column_name
 --   id
 --   note
 GO
 EXEC sys.sp_cdc_help_change_data_capture
--- expect capture_instance
+-- unordered capture_instance
 --   dbo_t
 GO

@@ -20,13 +20,13 @@ SELECT id, n, s FROM cdc.dbo_t_CT ORDER BY id
 --   2 | 5000000000 | abcdef
 GO
 EXEC sys.sp_cdc_get_captured_columns N'dbo_t'
--- expect column_name | data_type | character_maximum_length
+-- unordered column_name | data_type | character_maximum_length
 --   id | int | NULL
 --   n | bigint | NULL
 --   s | varchar | 20
 GO
 EXEC sys.sp_cdc_get_ddl_history N'dbo_t'
--- expect required_column_update | ddl_command | ddl_lsn
+-- unordered required_column_update | ddl_command | ddl_lsn
 --   1 | ALTER TABLE dbo.t ALTER COLUMN n bigint NULL | $lsn1
 --   1 | ALTER TABLE dbo.t ALTER COLUMN s varchar(20) NULL | $lsn2
 GO

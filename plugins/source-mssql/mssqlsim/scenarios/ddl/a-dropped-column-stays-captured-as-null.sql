@@ -20,12 +20,12 @@ SELECT [__$operation], id, note, gone FROM cdc.dbo_t_CT ORDER BY [__$start_lsn],
 --   2 | 2 | 2 | NULL
 GO
 EXEC sys.sp_cdc_get_captured_columns N'dbo_t'
--- expect column_name | column_ordinal
+-- unordered column_name | column_ordinal
 --   id | 1
 --   note | 2
 --   gone | 3
 GO
 EXEC sys.sp_cdc_get_ddl_history N'dbo_t'
--- expect required_column_update | ddl_command
+-- unordered required_column_update | ddl_command
 --   0 | ALTER TABLE dbo.t DROP COLUMN gone
 GO

@@ -22,7 +22,7 @@ SELECT extra FROM cdc.dbo_t_CT
 -- error 207
 GO
 EXEC sys.sp_cdc_get_ddl_history @capture_instance = N'dbo_t'
--- expect source_schema | source_table | capture_instance | required_column_update | ddl_command | ddl_lsn | ddl_time
+-- unordered source_schema | source_table | capture_instance | required_column_update | ddl_command | ddl_lsn | ddl_time
 --   dbo | t | dbo_t | 0 | ALTER TABLE dbo.t ADD extra int NULL | $lsn2 | $time1
 GO
 /* between the commits before and after it */

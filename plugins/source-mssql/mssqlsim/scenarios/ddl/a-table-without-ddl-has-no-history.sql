@@ -9,7 +9,7 @@ ALTER TABLE dbo.other ADD note int NULL
 GO
 -- capture
 EXEC sys.sp_cdc_get_ddl_history N'dbo_t'
--- expect ddl_command
+-- unordered ddl_command
 --   (no rows)
 GO
 EXEC sys.sp_cdc_get_ddl_history N'none'

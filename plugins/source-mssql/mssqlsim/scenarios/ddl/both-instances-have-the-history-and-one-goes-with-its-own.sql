@@ -13,12 +13,12 @@ ALTER TABLE dbo.t ADD b int NULL
 GO
 -- capture
 EXEC sys.sp_cdc_get_ddl_history N'dbo_t'
--- expect ddl_command | ddl_lsn
+-- unordered ddl_command | ddl_lsn
 --   ALTER TABLE dbo.t ADD a int NULL | $lsn1
 --   ALTER TABLE dbo.t ADD b int NULL | $lsn2
 GO
 EXEC sys.sp_cdc_get_ddl_history N'second'
--- expect ddl_command | ddl_lsn
+-- unordered ddl_command | ddl_lsn
 --   ALTER TABLE dbo.t ADD b int NULL | $lsn2
 GO
 EXEC sys.sp_cdc_disable_table N'dbo', N't', N'dbo_t'

@@ -16,7 +16,7 @@ INSERT INTO dbo.renamed VALUES (1, 1, 1)
 GO
 -- capture
 EXEC sys.sp_cdc_help_change_data_capture N'dbo', N'renamed'
--- expect source_table | capture_instance
+-- unordered source_table | capture_instance
 --   renamed | dbo_t
 GO
 SELECT id, note FROM cdc.dbo_t_CT
@@ -24,6 +24,6 @@ SELECT id, note FROM cdc.dbo_t_CT
 --   1 | 1
 GO
 EXEC sys.sp_cdc_get_ddl_history N'dbo_t'
--- expect ddl_command
+-- unordered ddl_command
 --   (no rows)
 GO

@@ -6,7 +6,7 @@ CREATE TABLE dbo.t (id int NOT NULL CONSTRAINT PK_t PRIMARY KEY, [a,b] decimal(9
 EXEC sys.sp_cdc_enable_table N'dbo', N't', @role_name = NULL, @capture_instance = N'few', @captured_column_list = N'note, "a,b", [at], id'
 GO
 EXEC sys.sp_cdc_get_captured_columns @capture_instance = N'few'
--- expect source_schema | source_table | capture_instance | column_name | column_id | data_type | character_maximum_length | numeric_precision | numeric_precision_radix | numeric_scale | datetime_precision
+-- unordered source_schema | source_table | capture_instance | column_name | column_id | data_type | character_maximum_length | numeric_precision | numeric_precision_radix | numeric_scale | datetime_precision
 --   dbo | t | few | id | 1 | int | NULL | 10 | 10 | 0 | NULL
 --   dbo | t | few | a,b | 2 | decimal | NULL | 9 | 10 | 2 | NULL
 --   dbo | t | few | note | 4 | nvarchar | 20 | NULL | NULL | NULL | NULL

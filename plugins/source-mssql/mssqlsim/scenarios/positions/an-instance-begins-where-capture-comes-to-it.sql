@@ -10,6 +10,11 @@ GO
 -- capture
 EXEC sys.sp_cdc_stop_job @job_type = N'capture'
 GO
+/* until it has ended: a job that does not run cannot be stopped */
+EXEC sys.sp_cdc_stop_job @job_type = N'capture'
+-- eventually
+-- error 22022
+GO
 EXEC sys.sp_cdc_enable_table N'dbo', N'later', @role_name = NULL
 GO
 SELECT sys.fn_cdc_get_min_lsn(N'dbo_later'), CASE WHEN start_lsn > sys.fn_cdc_get_max_lsn() THEN 'not reached' END FROM cdc.change_tables WHERE capture_instance = N'dbo_later'

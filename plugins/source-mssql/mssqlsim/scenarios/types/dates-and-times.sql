@@ -19,7 +19,7 @@ SELECT id, a, b, c, d, e, f, g, h, i FROM cdc.dbo_t_CT ORDER BY id
 --   3 | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL | NULL
 GO
 EXEC sys.sp_cdc_get_captured_columns N'dbo_t'
--- expect column_name | data_type | datetime_precision
+-- unordered column_name | data_type | datetime_precision
 --   id | int | NULL
 --   a | date | 0
 --   b | time | 7

@@ -16,7 +16,7 @@ SELECT id, a, b, CASE WHEN LEN(c) > 100 THEN CONCAT(LEN(c), ' ', LEFT(c, 3)) ELS
 --   4 | 'a|b  ' | 'it''s' | 'NULL' | d
 GO
 EXEC sys.sp_cdc_get_captured_columns N'dbo_t'
--- expect column_name | data_type | character_maximum_length
+-- unordered column_name | data_type | character_maximum_length
 --   id | int | NULL
 --   a | char | 5
 --   b | varchar | 10
