@@ -180,7 +180,12 @@ func work(ctx context.Context, e *Environment, a cli.Run, command string, choose
 		return w.fail(err), nil
 	}
 	narrow(p)
-	e.Streams.Diagnostics(w.warnings, w.excerpt)
+	found := w.warnings
+	if !a.JSON { // there the end of each step has its own
+		found = append(slices.Clone(found), p.Warnings()...)
+	}
+	e.Streams.Diagnostics(found, w.excerpt)
+	w.told = found
 	if len(p.Steps) == 0 || a.Watch && !slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.Address.Kind != addr.Check }) {
 		return w.fail(nothingChosen(command)), nil
 	}
@@ -197,6 +202,7 @@ func work(ctx context.Context, e *Environment, a cli.Run, command string, choose
 func (w *workspace) execute(ctx context.Context, p *plan.Plan, lakes map[addr.Address]*planner.Lake, command string, grace time.Duration, req run.Request) int {
 	e := w.env
 	shown := e.Streams.NewRun(w.excerpt, e.Clock)
+	shown.Told = w.told
 	ctx, control := e.control(ctx, grace)
 	defer control.end()
 	started := e.Clock()

@@ -248,6 +248,7 @@ func (w *workspace) inspectAll(ctx context.Context, lakes map[addr.Address]*plan
 			}
 			out[s.Addr] = seen
 			problems = append(problems, list...)
+			problems = append(problems, t.Origin.Locate(t.Addr, info.Diagnostics.Warnings())...)
 		}
 	}
 	return out, problems, nil

@@ -38,6 +38,8 @@ type workspace struct {
 	memory   int64
 	// planFile tells that a saved plan is carried out.
 	planFile bool
+	// told are the warnings of the plan that a run began with.
+	told diag.List
 }
 
 // open loads the configuration, starts its plugins and evaluates it. The

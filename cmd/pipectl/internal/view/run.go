@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,9 @@ type Run struct {
 	// Watch tells why a step failed when it ends, and not only with the result:
 	// the others of a watch go on.
 	Watch bool
+	// Told are warnings that were written before the run: their words are not
+	// written again.
+	Told diag.List
 
 	s       *Streams
 	excerpt Excerpt
@@ -80,6 +84,9 @@ func (r *Run) Event(e run.Event) {
 	case run.StepRecovered:
 		r.line(fmt.Sprintf("%s %s: works again", stamp(r.clock()), e.Address))
 	case run.StepWarning:
+		if slices.ContainsFunc(r.Told, func(d diag.Diagnostic) bool { return d.Code == e.Diagnostic.Code && d.Summary == e.Diagnostic.Summary }) {
+			return
+		}
 		r.erase()
 		r.s.diagnostic(r.s.Err, *e.Diagnostic, r.excerpt)
 		r.draw()
