@@ -433,3 +433,30 @@ func TestSQLServerAgentStates(t *testing.T) {
 	s.RunJobs()
 	equal(t, query(t, conn, changeRows), []string{"1"})
 }
+
+// Verified on SQL Server 2022: capture writes an entry about every five minutes without a commit. With capture right
+// behind each commit whoever asks then finds it; not while the job stands still.
+func TestAnIdleCaptureWritesEntries(t *testing.T) {
+	t.Parallel()
+	clock := NewManualClock(time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC))
+	s, err := Start(t.Context(), Options{Clock: clock, Idles: true})
+	must(t, err)
+	t.Cleanup(s.Close)
+	db := s.Database("quiet")
+	must(t, db.EnableCDC())
+	orders(t, db)
+	tx(t, db, func(x *Tx) error { return x.Insert("dbo.orders", 1, nil, nil) })
+	conn := open(t, s.DSN("quiet"))
+	const entries = "SELECT COUNT(*) FROM cdc.lsn_time_mapping WHERE tran_id = 0x00"
+	before := query(t, conn, entries)[0]
+	clock.Advance(4 * time.Minute)
+	equal(t, query(t, conn, entries), []string{before})
+	clock.Advance(2 * time.Minute)
+	if after := query(t, conn, entries)[0]; after == before {
+		t.Errorf("%s idle entries, as before", after)
+	}
+	stopped := query(t, conn, entries)
+	exec(t, conn, "EXEC sys.sp_cdc_stop_job")
+	clock.Advance(time.Hour)
+	equal(t, query(t, conn, entries), stopped)
+}

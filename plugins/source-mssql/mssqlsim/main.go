@@ -55,6 +55,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 		fmt.Fprintln(stderr, "mssqlsim: -capture poll does not go with -history, which says itself when what is captured")
 		return 2
 	}
+	p.options.Idles = p.history == ""
 	if fs.NArg() > 0 || p.stepwise && p.history == "" || p.workload != "" && p.workload != "orders" {
 		fmt.Fprintln(stderr, "mssqlsim: no arguments besides the flags; -stepwise needs -history; the only workload is orders")
 		return 2

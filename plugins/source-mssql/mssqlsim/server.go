@@ -86,7 +86,9 @@ type Options struct {
 	// Capture is CaptureAtOnce by default. With CapturePolls and a Clock of one's own nothing runs by itself: RunJobs does
 	// what is due.
 	Capture CaptureMode
-	Name    string // @@SERVERNAME
+	// Idles makes capture write an entry every five minutes without a commit, as a server's does, with CaptureAtOnce, too.
+	Idles bool
+	Name  string // @@SERVERNAME
 	// Trace receives every request.
 	Trace func(tds.Event)
 }
@@ -126,7 +128,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	default:
 		return nil, fmt.Errorf("starting the simulator: the capture mode %q is not one of commit, poll", o.Capture)
 	}
-	model, err := cdc.NewServer(cdc.Config{Name: o.Name, Version: o.Version, Zone: o.Zone, Clock: o.Clock, Polls: o.Capture == CapturePolls})
+	model, err := cdc.NewServer(cdc.Config{Name: o.Name, Version: o.Version, Zone: o.Zone, Clock: o.Clock, Polls: o.Capture == CapturePolls, Idles: o.Idles})
 	if err != nil {
 		return nil, fmt.Errorf("starting the simulator: %w", err)
 	}

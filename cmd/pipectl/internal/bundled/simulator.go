@@ -20,7 +20,7 @@ type Simulator struct {
 // StartSimulator starts the simulator on a free port of the loopback interface
 // with rows orders; the workload makes rate transactions a second, 0 = none.
 func StartSimulator(ctx context.Context, rows, rate int) (*Simulator, error) {
-	server, err := mssqlsim.Start(ctx, mssqlsim.Options{})
+	server, err := mssqlsim.Start(ctx, mssqlsim.Options{Idles: true})
 	if err != nil {
 		return nil, fmt.Errorf("starting the SQL Server simulator: %w", err)
 	}

@@ -69,13 +69,23 @@ func (db *Database) due() bool {
 // catchUp lets capture do what its lag has allowed by now.
 func (db *Database) catchUp() {
 	db.mu.RLock()
-	due := db.due()
+	due, idle := db.due(), db.idling()
 	db.mu.RUnlock()
-	if due {
+	if due || idle {
 		db.mu.Lock()
 		defer db.mu.Unlock()
+		if db.idling() { // still
+			db.idle(db.nextLSN(0), db.srv.clock.Now())
+		}
 		db.advance()
 	}
+}
+
+// idling tells whether capture, which here comes right behind each commit, owes an entry because nothing was committed
+// for long. The lock is held for reading at least.
+func (db *Database) idling() bool {
+	return db.srv.idles && !db.srv.polls && db.enabled.Load() && !db.stopped && !db.frozen && db.scanner == 0 && db.srv.Agent() == AgentRunning &&
+		len(db.queue) == 0 && len(db.mapping) > 0 && !db.srv.clock.Now().Before(db.lastEntry.Add(idleInterval))
 }
 
 // advance captures what is due. The lock is held.

@@ -34,6 +34,9 @@ type Config struct {
 	// Polls makes capture jobs scan the log at their polling interval, when RunJobs or ServeJobs is called; otherwise a
 	// capture job that runs continuously scans right behind each commit.
 	Polls bool
+	// Idles makes capture write an entry when nothing was committed for five minutes, also without Polls: the next
+	// statement finds it.
+	Idles bool
 }
 
 // Server is an instance: databases and logins.
@@ -44,6 +47,7 @@ type Server struct {
 	clock    Clock
 	location *time.Location
 	polls    bool
+	idles    bool
 	wake     chan struct{} // a job may be due
 	agent    atomic.Int32  // AgentState
 	// textRepl is the option max text repl size as it was set, and as it is in use
@@ -63,7 +67,7 @@ type Server struct {
 
 // NewServer gives a server with the databases master and msdb.
 func NewServer(c Config) (*Server, error) {
-	s := &Server{Name: c.Name, Version: c.Version, Zone: c.Zone, clock: c.Clock, polls: c.Polls, wake: make(chan struct{}, 1), dbs: map[string]*Database{}, logins: map[string]*Login{}}
+	s := &Server{Name: c.Name, Version: c.Version, Zone: c.Zone, clock: c.Clock, polls: c.Polls, idles: c.Idles, wake: make(chan struct{}, 1), dbs: map[string]*Database{}, logins: map[string]*Login{}}
 	s.agent.Store(int32(AgentRunning))
 	for _, option := range []*atomic.Int64{&s.textRepl, &s.textReplUsed} {
 		option.Store(textReplDefault)
