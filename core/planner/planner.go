@@ -57,9 +57,26 @@ type planning struct {
 	unreadable map[tableIn]error
 }
 
+// tries is how often a plan is begun when a plugin dies while it is made: the
+// next call has a new process, and a plan only reads.
+const tries = 3
+
 // Make plans. What is wrong with one step stands in the step and spoils no
 // other; the error is for what spoils the whole plan (cancellation, a bug).
 func Make(ctx context.Context, req Request) (*plan.Plan, error) {
+	for try := 1; ; try++ {
+		out, err := makeOnce(ctx, req)
+		died := err
+		if err == nil {
+			died = out.Errors().Err()
+		}
+		if try == tries || ctx.Err() != nil || !diag.HasCode(died, plugin.CodeCrashed) {
+			return out, err
+		}
+	}
+}
+
+func makeOnce(ctx context.Context, req Request) (*plan.Plan, error) {
 	if req.Now == nil {
 		req.Now = time.Now
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/pipectl/pipectl/core/model"
 	"github.com/pipectl/pipectl/core/plan"
 	"github.com/pipectl/pipectl/core/planner"
+	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/core/state"
 	"github.com/pipectl/pipectl/core/stream"
 )
@@ -119,7 +120,13 @@ func Execute(ctx context.Context, req Request) (Result, error) {
 	if err != nil {
 		return out, err
 	}
-	if err := x.inspect(ctx, work); err != nil {
+	err = x.inspect(ctx, work)
+	for range pauses { // a plugin that died has a new process for the next call
+		if diag.HasCode(err, plugin.CodeCrashed) && ctx.Err() == nil {
+			err = x.inspect(ctx, work)
+		}
+	}
+	if err != nil {
 		return out, err
 	}
 	if req.Watch {
