@@ -132,8 +132,7 @@ func (s *Session) version(ctx context.Context, t *Table, req *tsql.ScanRequest) 
 	if s.isolation == tsql.Snapshot && s.tx != nil && s.tx.snapshot == nil {
 		s.tx.snapshot = db.versions()
 	}
-	versioned := s.isolation == tsql.Snapshot || db.rcsi.Load() || s.isolation == tsql.ReadUncommitted
-	if (!versioned || req.Write) && len(t.locks) > 0 {
+	if (!s.versioned(db) || req.Write) && len(t.locks) > 0 {
 		rng := t.keyRange(req)
 		waited := false
 		err := db.await(ctx, tx, s.wait, func() *Tx {
@@ -147,6 +146,9 @@ func (s *Session) version(ctx context.Context, t *Table, req *tsql.ScanRequest) 
 		if waited {
 			s.stmt = nil
 		}
+	}
+	if s.tx != nil && !req.Write && (s.isolation == tsql.RepeatableRead || s.isolation == tsql.Serializable) {
+		t.share(s.tx, req, s.isolation == tsql.Serializable)
 	}
 	if s.stmt == nil {
 		s.stmt = db.versions()

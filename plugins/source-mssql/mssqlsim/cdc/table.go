@@ -25,6 +25,7 @@ type Table struct {
 	rowNum   int64
 	identity identity
 	locks    map[string]*Tx
+	shared   []*sharedRange
 	inst     []*Instance
 	hooks    []func() error
 	created  int64 // ticks

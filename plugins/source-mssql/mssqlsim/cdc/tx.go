@@ -17,6 +17,7 @@ type Tx struct {
 	ops     []op
 	own     map[*Table]*version
 	locks   []rowLock
+	shared  []*Table // of which it keeps what it has read
 	saved   []savepoint
 	// waits is the transaction this one waits for, to find deadlocks
 	waits *Tx
@@ -149,6 +150,11 @@ func (tx *Tx) write(ctx context.Context, t *Table, changes []tsql.Change, wait l
 	}
 	unique := len(t.sideIndexes()) > 0
 	for _, o := range ops {
+		if len(t.shared) > 0 {
+			if err := db.await(ctx, tx, wait, func() *Tx { return t.reader(tx, o) }); err != nil {
+				return err
+			}
+		}
 		for _, row := range []sqltype.Row{o.old, o.new} {
 			if row == nil {
 				continue
@@ -329,11 +335,12 @@ func (tx *Tx) release() {
 	for _, l := range tx.locks {
 		delete(l.table.locks, l.key)
 	}
+	tx.unshare()
 	shaped := tx.db.shaping.CompareAndSwap(tx, nil)
-	if len(tx.locks) > 0 || shaped {
+	if len(tx.locks) > 0 || len(tx.shared) > 0 || shaped {
 		tx.db.wake()
 	}
-	tx.locks, tx.done = nil, true
+	tx.locks, tx.shared, tx.done = nil, nil, true
 }
 
 var errTxDone = errors.New("mssqlsim: the transaction has already ended")

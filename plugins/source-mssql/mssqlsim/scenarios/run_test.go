@@ -213,7 +213,10 @@ func (r *run) start(ctx context.Context, text string) error {
 		select {
 		case got := <-done:
 			s.pending = nil
-			return fmt.Errorf("the batch does not wait: %d results, error %w", len(got.results), got.err)
+			if got.err != nil {
+				return fmt.Errorf("the batch does not wait: %w", got.err)
+			}
+			return fmt.Errorf("the batch does not wait\n%s", show(got.results))
 		default:
 		}
 		var n int

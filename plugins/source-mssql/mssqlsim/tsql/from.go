@@ -103,7 +103,7 @@ func joined(kind string, l, r *source, on ast.BooleanExpression) *source {
 }
 
 // ignoredHints change locks and plans, never results, or ask for what the simulator does anyway.
-var ignoredHints = map[string]bool{"TabLock": true, "TabLockX": true, "HoldLock": true, "RowLock": true, "PagLock": true, "UpdLock": true, "XLock": true,
+var ignoredHints = map[string]bool{"TabLock": true, "TabLockX": true, "HoldLock": true, "Rowlock": true, "PagLock": true, "UpdLock": true, "XLock": true,
 	"ReadCommitted": true, "ReadCommittedLock": true, "RepeatableRead": true, "Serializable": true, "ForceSeek": true, "ForceScan": true, "NoWait": true, "Snapshot": true}
 
 func (b *binder) declareNamed(x *ast.NamedTableReference, sc *scope, leaf func(*tableRef, node) *source) *source {
