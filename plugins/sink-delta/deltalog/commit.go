@@ -70,7 +70,7 @@ func (c *commit) run(ctx context.Context) (int64, error) {
 		}
 		err = t.store.PutIfAbsent(ctx, t.object(logDir, commitName(c.next)), body)
 		if err == nil {
-			return c.next, nil
+			return c.landed(ctx, c.next)
 		}
 		if !errors.Is(err, store.ErrExist) {
 			unsettled = err
@@ -79,7 +79,7 @@ func (c *commit) run(ctx context.Context) (int64, error) {
 		raced := false
 		switch {
 		case ours:
-			return version, nil
+			return c.landed(ctx, version)
 		case errors.Is(lookErr, ErrConflict) || errors.Is(lookErr, ErrCorrupt):
 			return 0, lookErr
 		case lookErr != nil:
@@ -108,6 +108,31 @@ func (c *commit) run(ctx context.Context) (int64, error) {
 			return 0, c.giveUp(unsettled, err)
 		}
 	}
+}
+
+// landed is the version that was written, unless it stands alone: the table was
+// taken away before its last call, and the folder now holds nothing else. What was
+// written there is then no table, and is taken back.
+func (c *commit) landed(ctx context.Context, version int64) (int64, error) {
+	if version == 0 {
+		return version, nil
+	}
+	t := c.tx.table
+	ctx = context.WithoutCancel(ctx)
+	_, err := t.store.Head(ctx, t.object(logDir, commitName(version-1)))
+	if !errors.Is(err, store.ErrNotExist) {
+		return version, nil // also when it cannot be looked for: the commit is there
+	}
+	own := t.object(logDir, commitName(version))
+	for o, err := range t.store.List(ctx, t.object(logDir)+"/", "") {
+		if err != nil || o.Path != own {
+			return version, nil // older versions are in a checkpoint
+		}
+	}
+	if err := t.store.Delete(ctx, own); err != nil {
+		return 0, fmt.Errorf("%w: the table was taken away before version %d was written, which cannot be removed: %w", ErrNotTable, version, err)
+	}
+	return 0, fmt.Errorf("%w: the table was taken away before version %d was written", ErrNotTable, version)
 }
 
 // giveUp is the error of a commit that ends for cause.
