@@ -17,6 +17,12 @@ type changeTable struct {
 // Columns gives the columns.
 func (r *changeTable) Columns() []tsql.Column { return r.cols }
 
+// Unwritable: on a server the owner may change the rows of a change table (Microsoft: cdc.<capture_instance>_CT, Data
+// Definition Language Modifications, tells when to); here nobody can.
+func (r *changeTable) Unwritable() error {
+	return sqltype.Unsupported("a change of rows of the change table cdc.%s_CT", r.in.Name)
+}
+
 // Orders: capture appends commits in LSN order and their changes in command order; 3 comes before 4.
 func (r *changeTable) Orders() ([][]int, bool) {
 	cmd := len(r.cols) - 1

@@ -43,6 +43,9 @@ func (b *binder) target(ref ast.TableReference) (Writable, Name) {
 			failf(208, "Invalid object name '%s'.", n)
 		}
 		w, ok := rel.(Writable)
+		if u, is := rel.(interface{ Unwritable() error }); !ok && is {
+			fail(u.Unwritable())
+		}
 		if !ok {
 			failf(259, "Ad hoc updates to system catalogs are not allowed.")
 		}
