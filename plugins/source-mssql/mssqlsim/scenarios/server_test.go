@@ -133,11 +133,12 @@ var inUse = map[int32]bool{3702: true, 15434: true}
 func (s target) dropDatabase(admin *sql.DB, name string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	var drop []string
+	var before error // is of interest when the database cannot be dropped
 	for _, stmt := range s.drop {
-		drop = append(drop, fmt.Sprintf(stmt, name))
+		_, err := admin.ExecContext(ctx, fmt.Sprintf(stmt, name))
+		before = errors.Join(before, err)
 	}
-	drop = append(drop, "DROP DATABASE ["+name+"]")
+	drop := []string{"DROP DATABASE [" + name + "]"}
 	rows, err := admin.QueryContext(ctx, "SELECT name FROM sys.server_principals WHERE name LIKE '"+strings.ReplaceAll(name, "_", "[_]")+"[_]%'")
 	if err != nil {
 		return err
@@ -161,7 +162,7 @@ func (s target) dropDatabase(admin *sql.DB, name string) error {
 				continue
 			}
 			if err != nil {
-				return fmt.Errorf("%s: %w", stmt, err)
+				return fmt.Errorf("%s: %w", stmt, errors.Join(err, before))
 			}
 			break
 		}
