@@ -40,7 +40,7 @@ func (a *application) run(ctx context.Context, result *plugin.SilverResult) erro
 	a.selection = &selection{decision: a.decision, shape: a.shape, instances: a.req.Instances, bronze: a.req.Input.Name, alloc: a.current.alloc}
 	ranked := rankedSchema(a.shape, a.bronze.Schema)
 	ranker, err := latest.New(ranked, latest.Options{
-		Keys: a.req.Key, Order: a.order(), Budget: a.current.budget, SpillDir: a.current.spillDir, Allocator: a.current.alloc,
+		Keys: a.req.Key, Order: a.order(), Budget: a.current.budget, SpillDir: a.current.spillDir, Allocator: a.current.alloc, Moves: a.moves(),
 	})
 	if err != nil {
 		return err
@@ -123,9 +123,9 @@ func (a *application) scan(ctx context.Context, ranker *latest.Ranker, ranked *a
 	return nil
 }
 
-// merge sends the newest row of each key to the sink: a delete where the key's
-// newest row shows it gone, else an upsert. A before-image that ends up newest
-// means the row went to another key.
+// merge sends the row of each key that says what became of it to the sink: a
+// delete where it shows the key gone, else an upsert. A before-image means that the
+// row went to another key.
 func (a *application) merge(ctx context.Context, ranker *latest.Ranker, ranked *arrow.Schema) (plugin.CommitResult, error) {
 	spec := targetSpec(a.req, a.shape)
 	txns := []plugin.Txn{{AppID: plugin.MergesApp, Version: a.base.applied + 1}}

@@ -238,6 +238,10 @@ func (w *world) commit(t *rapid.T) []logRow {
 	}
 	for range rapid.IntRange(0, 4).Draw(t, "statements") {
 		command++
+		if len(w.state) > 1 && rapid.IntRange(0, 3).Draw(t, "keys pass on") == 0 {
+			w.passOn(t, &command, add)
+			continue
+		}
 		id := rapid.Int32Range(1, 4).Draw(t, "id")
 		note := rapid.StringMatching(`[a-c]{0,2}`).Draw(t, "note")
 		before, exists := w.state[id]
@@ -267,4 +271,40 @@ func (w *world) commit(t *rapid.T) []logRow {
 		}
 	}
 	return list
+}
+
+// passOn gives the keys of several rows to each other and to keys that are free, in
+// one statement, which logs the rows in any order: as pairs, or as a delete and an
+// insert.
+func (w *world) passOn(t *rapid.T, command *int32, add func(op, id int32, note string)) {
+	var from []int32
+	for id := range w.state {
+		from = append(from, id)
+	}
+	slices.Sort(from)
+	from = rapid.Permutation(from).Draw(t, "moved")[:rapid.IntRange(2, len(from)).Draw(t, "moving")]
+	free := []int32{}
+	for id := int32(1); id <= 4; id++ {
+		if _, there := w.state[id]; !there {
+			free = append(free, id)
+		}
+	}
+	to := rapid.Permutation(append(free, from...)).Draw(t, "to")[:len(from)]
+	pairs := rapid.Bool().Draw(t, "as pairs")
+	after := maps.Clone(w.state)
+	for _, id := range from {
+		delete(after, id)
+	}
+	for i, id := range from {
+		*command++
+		note := w.state[id] + rapid.SampledFrom([]string{"", "~"}).Draw(t, "changed")
+		removal, arrival := plugin.OpDelete, plugin.OpInsert
+		if pairs {
+			removal, arrival = plugin.OpUpdateBefore, plugin.OpUpdateAfter
+		}
+		add(removal, id, w.state[id])
+		add(arrival, to[i], note)
+		after[to[i]] = note
+	}
+	w.state = after
 }

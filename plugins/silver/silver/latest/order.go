@@ -68,6 +68,18 @@ func (o order) compare(i int, p order, j int) int {
 	return compareInt(o.operation, i, p.operation, j)
 }
 
+// sameCommit reports whether row i of o and row j of p have one position.
+func (o order) sameCommit(i int, p order, j int) bool {
+	return compareText(o.position, i, p.position, j) == 0
+}
+
+// brings reports whether after row i its key is there: an insert, a row after an
+// update, or a row of a snapshot.
+func (o order) brings(i int) bool {
+	op := o.operation.Value(i)
+	return op != opDelete && op != opUpdateBefore
+}
+
 func compareText(a *array.String, i int, b *array.String, j int) int {
 	if n, m := a.IsNull(i), b.IsNull(j); n || m {
 		return nullsFirst(n, m)

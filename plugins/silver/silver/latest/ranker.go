@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math/bits"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -22,6 +23,9 @@ type Options struct {
 	// SpillDir is where temporary files go, "" = the system's folder.
 	SpillDir  string
 	Allocator memory.Allocator
+	// Moves lets keys move among rows within one commit, see [Moves]; nil takes the
+	// last row of a key for what became of it.
+	Moves *Moves
 }
 
 const defaultBudget = 256 << 20
@@ -42,6 +46,8 @@ type Ranker struct {
 	batches []arrow.RecordBatch
 	held    int64
 	spill   *spill
+	// before tells that rows before an update were seen.
+	before bool
 }
 
 // New returns a ranker for batches of the schema.
@@ -70,6 +76,13 @@ func New(schema *arrow.Schema, options Options) (*Ranker, error) {
 func (r *Ranker) Add(batch arrow.RecordBatch) error {
 	if batch.NumRows() == 0 {
 		return nil
+	}
+	if r.options.Moves != nil && !r.before {
+		o, err := newOrder(batch, r.options.Order)
+		if err != nil {
+			return err
+		}
+		r.before = slices.Contains(o.operation.Int32Values(), opUpdateBefore)
 	}
 	size := Size(batch)
 	if r.spill == nil && len(r.batches) > 0 && r.held+size > r.options.Budget && r.depth < maxDepth {
@@ -156,7 +169,7 @@ func (r *Ranker) rankPartition(ctx context.Context, p int, emit func(arrow.Recor
 		return err
 	}
 	defer inner.Close()
-	inner.depth = r.depth + 1
+	inner.depth, inner.before = r.depth+1, r.before
 	if err := r.spill.read(ctx, p, inner.Add); err != nil {
 		return err
 	}
@@ -187,13 +200,24 @@ func (r *Ranker) rank(ctx context.Context, emit func(arrow.RecordBatch) error) e
 		k, o := keys[b], orders[b]
 		for row := range int(r.batches[b].NumRows()) {
 			h := k.hash(t.seed, row)
-			s := t.find(h, func(batch, other int32) bool { return k.equal(row, keys[batch], int(other)) })
-			switch {
-			case s.batch == emptySlot:
-				t.take(s, slot{hash: h, batch: int32(b), row: int32(row)})
-			case o.compare(row, orders[s.batch], int(s.row)) > 0:
-				s.batch, s.row = int32(b), int32(row)
+			s := t.find(h, func(batch int32, other int) bool { return k.equal(row, keys[batch], other) })
+			if s.batch == emptySlot {
+				t.take(s, slot{hash: h, batch: int32(b), place: uint32(row)})
+				continue
 			}
+			last := orders[s.batch]
+			switch newer := o.compare(row, last, s.row()) > 0; {
+			case newer:
+				within := o.sameCommit(row, last, s.row()) && (s.place&brought != 0 || last.brings(s.row()))
+				s.at(int32(b), row, within)
+			case o.brings(row) && o.sameCommit(row, last, s.row()):
+				s.place |= brought
+			}
+		}
+	}
+	if r.options.Moves != nil {
+		if err := r.settle(ctx, t, keys, orders); err != nil {
+			return err
 		}
 	}
 	return r.gather(t, emit)
@@ -212,7 +236,7 @@ func (r *Ranker) gather(t *table, emit func(arrow.RecordBatch) error) error {
 	won := make([]uint64, words)
 	for _, s := range t.slots {
 		if s.batch != emptySlot {
-			won[first[s.batch]+int64(s.row/64)] |= 1 << (s.row % 64)
+			won[first[s.batch]+int64(s.row()/64)] |= 1 << (s.row() % 64)
 		}
 	}
 	var indices []int32

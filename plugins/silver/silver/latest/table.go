@@ -10,11 +10,25 @@ type table struct {
 	used  int
 }
 
-// slot is 24 bytes. A used slot has batch >= 0.
+// slot is 16 bytes. A used slot has batch >= 0.
 type slot struct {
 	hash  uint64
 	batch int32
-	row   int32
+	// place is the row, and with the highest bit that another row of the same
+	// commit brought the key.
+	place uint32
+}
+
+const brought = 1 << 31
+
+func (s *slot) row() int { return int(s.place &^ brought) }
+
+// at puts another row into the slot.
+func (s *slot) at(batch int32, row int, bringing bool) {
+	s.batch, s.place = batch, uint32(row)
+	if bringing {
+		s.place |= brought
+	}
 }
 
 const emptySlot = -1
@@ -36,11 +50,11 @@ func (t *table) clear() {
 }
 
 // find returns the slot of the key, or the empty one where it belongs.
-func (t *table) find(h uint64, same func(batch, row int32) bool) *slot {
+func (t *table) find(h uint64, same func(batch int32, row int) bool) *slot {
 	mask := uint64(len(t.slots) - 1)
 	for i := h & mask; ; i = (i + 1) & mask {
 		s := &t.slots[i]
-		if s.batch == emptySlot || s.hash == h && same(s.batch, s.row) {
+		if s.batch == emptySlot || s.hash == h && same(s.batch, s.row()) {
 			return s
 		}
 	}
