@@ -32,11 +32,17 @@ const (
 	argCertHost       = "host_in_certificate"
 	argConnectTimeout = "connect_timeout"
 	argLockTimeout    = "lock_timeout"
+	argAnswerTimeout  = "answer_timeout"
 	argIsolation      = "isolation"
 	argZone           = "source_time_zone"
 )
 
-const defaultConnectTimeout = 30 * time.Second
+const (
+	defaultConnectTimeout = 30 * time.Second
+	// A server that waits for a lock, or sorts, sends nothing for as long as that
+	// takes, so only what is longer than any of them tells that it hangs.
+	defaultAnswerTimeout = time.Hour
+)
 
 func connectionSchema() schema.Body {
 	text := func(name, description string) schema.Attribute {
@@ -51,6 +57,8 @@ func connectionSchema() schema.Body {
 	encrypt.Values = []string{"true", "strict", "false", "disable"}
 	connect := text(argConnectTimeout, "How long opening a connection may take, the log-in included.")
 	connect.Default = cty.StringVal("30s")
+	answer := text(argAnswerTimeout, "How long the server may send nothing of an answer, waiting for locks and sorting included, before the connection is given up and what it read is read again.")
+	answer.Default = cty.StringVal("1h")
 	zone := text(argZone, "The server clock's zone, in which commit times are stored: auto, UTC, or the name of a Windows time zone.")
 	zone.Default = cty.StringVal("auto")
 	isolation := text(argIsolation, "How snapshots read the source table: \"read_committed\" or \"snapshot\". Uncommitted rows are never read.")
@@ -72,6 +80,7 @@ func connectionSchema() schema.Body {
 			text(argCertHost, "The host name that the server's certificate carries, when it differs from host."),
 			connect,
 			text(argLockTimeout, "How long a read of the source table waits for a lock; without it for ever, \"0s\" fails at the first."),
+			answer,
 			isolation,
 			zone,
 		},
@@ -83,7 +92,9 @@ type connection struct {
 	driver         msdsn.Config
 	token          string
 	connectTimeout time.Duration
-	locking        tsql.Locking
+	// answerTimeout is how long the server may send nothing of an answer.
+	answerTimeout time.Duration
+	locking       tsql.Locking
 	// zone is auto, UTC or a checked zone name.
 	zone string
 	mask masker
@@ -117,7 +128,7 @@ func configError(path, detail, summary string, args ...any) diag.Diagnostic {
 func parseConnection(value cty.Value) (connection, diag.List) {
 	var list diag.List
 	b := body{value}
-	c := connection{connectTimeout: defaultConnectTimeout, locking: tsql.Locking{TimeoutMillis: -1}, zone: "auto", place: argURL}
+	c := connection{connectTimeout: defaultConnectTimeout, answerTimeout: defaultAnswerTimeout, locking: tsql.Locking{TimeoutMillis: -1}, zone: "auto", place: argURL}
 	if !b.given(argURL) {
 		c.place = argHost
 	}
@@ -128,6 +139,14 @@ func parseConnection(value cty.Value) (connection, diag.List) {
 			list = append(list, configError(argConnectTimeout, `Write a duration such as "30s".`, "%q is no time to connect within", b.text(argConnectTimeout)))
 		} else {
 			c.connectTimeout = d
+		}
+	}
+	if b.given(argAnswerTimeout) {
+		d, err := parseDuration(b.text(argAnswerTimeout))
+		if err != nil || d == 0 {
+			list = append(list, configError(argAnswerTimeout, `Write a duration such as "1h", longer than any wait for a lock and any sort.`, "%q is no time to wait for an answer", b.text(argAnswerTimeout)))
+		} else {
+			c.answerTimeout = d
 		}
 	}
 	if b.given(argLockTimeout) {

@@ -56,6 +56,8 @@ func TestRulesBetweenConnectionArguments(t *testing.T) {
 		"fedauth":                     {m{"url": str("sqlserver://db?database=shop&fedauth=ActiveDirectoryDefault")}, "fedauth", "url"},
 		"connect_timeout":             {m{"url": str(url), "connect_timeout": str("soon")}, `"soon" is no time to connect within`, "connect_timeout"},
 		"connect_timeout of zero":     {m{"url": str(url), "connect_timeout": str("0s")}, `"0s" is no time to connect within`, "connect_timeout"},
+		"answer_timeout":              {m{"url": str(url), "answer_timeout": str("soon")}, `"soon" is no time to wait for an answer`, "answer_timeout"},
+		"answer_timeout of zero":      {m{"url": str(url), "answer_timeout": str("0s")}, `"0s" is no time to wait for an answer`, "answer_timeout"},
 		"negative lock_timeout":       {m{"url": str(url), "lock_timeout": str("-1s")}, `"-1s" is no time to wait for a lock`, "lock_timeout"},
 		"isolation uncommitted":       {m{"url": str(url), "isolation": str("uncommitted")}, `"uncommitted" is no isolation level`, "isolation"},
 		"isolation in any case":       {m{"url": str(url), "isolation": str("SNAPSHOT")}, "", ""},
@@ -93,7 +95,7 @@ func TestConnectionDefaultsAndValues(t *testing.T) {
 	t.Parallel()
 	c, list := parseConnection(object(connectionSchema().EmptyValue(), map[string]cty.Value{
 		"host": str("db"), "database": str("shop"), "user": str("u"), "password": str("p@ss;}word"),
-		"connect_timeout": str("5s"), "lock_timeout": str("0s"), "isolation": str("snapshot"), "source_time_zone": str("utc"),
+		"connect_timeout": str("5s"), "lock_timeout": str("0s"), "answer_timeout": str("90m"), "isolation": str("snapshot"), "source_time_zone": str("utc"),
 	}))
 	if err := list.Err(); err != nil {
 		t.Fatal(err)
@@ -101,14 +103,14 @@ func TestConnectionDefaultsAndValues(t *testing.T) {
 	if c.driver.User != "u" || c.driver.Password != "p@ss;}word" || c.driver.Database != "shop" || c.driver.Host != "db" {
 		t.Errorf("the driver gets %q %q %q %q", c.driver.User, c.driver.Password, c.driver.Database, c.driver.Host)
 	}
-	if c.connectTimeout != 5*time.Second || c.zone != "UTC" || c.locking != (tsql.Locking{Isolation: tsql.Snapshot}) {
+	if c.connectTimeout != 5*time.Second || c.answerTimeout != 90*time.Minute || c.zone != "UTC" || c.locking != (tsql.Locking{Isolation: tsql.Snapshot}) {
 		t.Errorf("%v %v %+v", c.connectTimeout, c.zone, c.locking)
 	}
 	if c.driver.ConnTimeout != 0 {
 		t.Error("a bound on every read would cut healthy long fetches")
 	}
 	c, list = parseConnection(object(connectionSchema().EmptyValue(), map[string]cty.Value{"url": str("sqlserver://u:p@db?database=shop&connection+timeout=5")}))
-	if list.HasErrors() || c.connectTimeout != defaultConnectTimeout || c.locking.TimeoutMillis != -1 || c.zone != "auto" || c.driver.ConnTimeout != 0 {
+	if list.HasErrors() || c.connectTimeout != defaultConnectTimeout || c.answerTimeout != time.Hour || c.locking.TimeoutMillis != -1 || c.zone != "auto" || c.driver.ConnTimeout != 0 {
 		t.Errorf("%v, %+v", list, c)
 	}
 }

@@ -9,8 +9,10 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	mssqldb "github.com/microsoft/go-mssqldb"
@@ -27,6 +29,7 @@ type conn struct {
 	// database is where it led to when it was opened. It leads to no other one
 	// later: what moves a database to another server breaks its connections.
 	database origin
+	sockets  *socketWatch
 }
 
 // dial opens a connection and asks where it leads to, each within the connection's
@@ -45,9 +48,9 @@ func dial(ctx context.Context, c connection, log *slog.Logger) (*conn, error) {
 			return nil, &connectError{err: err}
 		}
 	}
-	watch := &socketWatch{}
+	watch := &socketWatch{limit: c.answerTimeout}
 	connector.Dialer = watch
-	out := &conn{mask: c.mask, log: log}
+	out := &conn{mask: c.mask, log: log, sockets: watch}
 	err := watch.within(ctx, c.connectTimeout, &connectError{err: fmt.Errorf("no connection within %s", c.connectTimeout)}, func(limited context.Context) error {
 		raw, err := connector.Connect(limited)
 		if err != nil {
@@ -57,7 +60,7 @@ func dial(ctx context.Context, c connection, log *slog.Logger) (*conn, error) {
 		return nil
 	})
 	if err == nil {
-		err = watch.within(ctx, c.connectTimeout, &silenceError{asked: "which database it is", waited: c.connectTimeout}, func(limited context.Context) error {
+		err = watch.within(ctx, c.connectTimeout, &silenceError{asked: "which database it is", waited: c.connectTimeout, limit: argConnectTimeout}, func(limited context.Context) error {
 			db, err := out.databaseRow(limited)
 			out.database = originOf(db)
 			return err
@@ -76,14 +79,21 @@ func dial(ctx context.Context, c connection, log *slog.Logger) (*conn, error) {
 type silenceError struct {
 	asked  string
 	waited time.Duration
+	// limit is the argument that says how long.
+	limit string
 }
 
 func (e *silenceError) Error() string {
 	return fmt.Sprintf("asked %s: no answer within %s", e.asked, e.waited)
 }
 
-// socketWatch dials and can close what it dialled.
+// socketWatch dials and can close what it dialled. A server that keeps silent in
+// an answer is given up: the driver would wait for ever, and the system keeps the
+// connection of a server that hangs alive.
 type socketWatch struct {
+	limit  time.Duration
+	silent atomic.Bool
+
 	mu     sync.Mutex
 	open   []net.Conn
 	closed bool
@@ -101,7 +111,25 @@ func (w *socketWatch) DialContext(ctx context.Context, network, address string) 
 		return nil, net.ErrClosed
 	}
 	w.open = append(w.open, c)
-	return c, nil
+	return &answerConn{Conn: c, watch: w}, nil
+}
+
+// answerConn reads from a server that may be silent only for so long. While nobody
+// reads, as where rows are written slowly, no time runs.
+type answerConn struct {
+	net.Conn
+	watch *socketWatch
+}
+
+func (c *answerConn) Read(b []byte) (int, error) {
+	if err := c.SetReadDeadline(time.Now().Add(c.watch.limit)); err != nil {
+		return 0, err
+	}
+	n, err := c.Conn.Read(b)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		c.watch.silent.Store(true)
+	}
+	return n, err
 }
 
 // within carries out what uses the socket, which is closed when it takes too long:
@@ -153,6 +181,9 @@ func (e *queryError) Error() string { return e.doing + ": " + e.err.Error() }
 func (e *queryError) Unwrap() error { return e.err }
 
 func (c *conn) fail(q tsql.Query, err error) error {
+	if c.sockets.silent.Load() {
+		return &silenceError{asked: q.Name, waited: c.sockets.limit, limit: argAnswerTimeout}
+	}
 	return &queryError{doing: q.Name, lost: !c.usable(), err: err}
 }
 

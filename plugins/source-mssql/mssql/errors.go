@@ -174,6 +174,8 @@ func (c connection) diagnose(err error) error {
 	isConnecting := errors.As(err, &connecting)
 	var silent *silenceError
 	switch {
+	case errors.As(err, &silent) && silent.limit == argAnswerTimeout:
+		return fail(diag.KindTransient, codeNoAnswer, "It was "+said+", which is answer_timeout. Look whether it hangs, and what its sessions wait for. Waits for locks are bounded by lock_timeout; where an answer may take longer, raise answer_timeout.", "The server %s does not answer", c.server())
 	case errors.As(err, &silent):
 		return fail(diag.KindTransient, codeNoAnswer, "It let the login in, so it can be reached. Look how busy it is, and what its sessions wait for. The driver says: "+said, "The server %s does not answer", c.server())
 	case isConnecting && connecting.again && number == errCannotOpenDB:
