@@ -75,7 +75,7 @@ func (x *execution) ready(ctx context.Context, a addr.Address) error {
 		return x.takeOver(a)
 	}
 	asking, over := x.untilStopped(ctx)
-	err := x.look(asking, []*model.Stream{s})
+	err := x.look(asking, []*model.Stream{s}, false)
 	if err == nil {
 		err = x.planAgain(asking, s)
 	}

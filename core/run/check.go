@@ -142,12 +142,15 @@ func (x *execution) compare(ctx context.Context, c *model.Check, ask again) (loo
 	if err != nil {
 		return look{}, err
 	}
-	host, err := lake.CheckHost(v, s, planner.SourceTable(t, s), source, x.tablesOf(c.Addr))
+	attention := x.attend(c.Addr, t.Source, tableIn(v.Target, v.To), nil)
+	defer attention.end()
+	asked := askedSource{Source: source, object: info.info.Object, attention: attention}
+	host, err := lake.CheckHost(v, s, planner.SourceTable(t, s), asked, x.tablesOf(c.Addr))
 	if err != nil {
 		return look{}, err
 	}
 	var l look
-	events := plugin.CheckEvents{Progress: x.progress(c.Addr), Finding: l.note}
+	events := plugin.CheckEvents{Progress: x.progress(c.Addr, attention), Finding: l.note}
 	req := planner.CheckRequest(c, v, s, t, info.info)
 	req.Settle, req.Keys, req.Again = c.Settle > 0, ask.keys, ask.ranges
 	l.CheckResult, err = session.RunCheck(ctx, req, host, events)

@@ -101,6 +101,9 @@ const (
 	// until it does; told once per cause. StepRecovered ends that.
 	StepFailing   EventKind = "failing"
 	StepRecovered EventKind = "recovered"
+	// StepGoesOn: a step of which a warning said that it waits, or comes no further,
+	// does no more.
+	StepGoesOn EventKind = "goes_on"
 )
 
 // Event is one thing to tell while a run goes on.
@@ -120,6 +123,8 @@ type Event struct {
 	Position        plugin.Position
 	Batch           int64
 	Lag             *time.Duration
-	Diagnostic      *diag.Diagnostic
-	Finding         *plugin.Finding
+	// Waited is set for StepGoesOn: how long nothing had come.
+	Waited     time.Duration
+	Diagnostic *diag.Diagnostic
+	Finding    *plugin.Finding
 }

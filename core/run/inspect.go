@@ -39,7 +39,7 @@ func (x *execution) inspect(ctx context.Context, g *graph.Graph[addr.Address]) e
 		}
 	}
 	if !x.waits() {
-		return x.look(ctx, streams)
+		return x.look(ctx, streams, true)
 	}
 	for len(streams) > 0 { // source by source: one that is away keeps nothing else from working
 		source := x.Config.Table(streams[0].Table).Source
@@ -51,7 +51,7 @@ func (x *execution) inspect(ctx context.Context, g *graph.Graph[addr.Address]) e
 				others = append(others, s)
 			}
 		}
-		if err := x.look(ctx, own); err != nil && !x.misses(ctx, own, err) {
+		if err := x.look(ctx, own, true); err != nil && !x.misses(ctx, own, err) {
 			return err
 		}
 		streams = others
@@ -59,8 +59,9 @@ func (x *execution) inspect(ctx context.Context, g *graph.Graph[addr.Address]) e
 	return nil
 }
 
-// look asks about the tables of streams, each source and each ledger once.
-func (x *execution) look(ctx context.Context, streams []*model.Stream) error {
+// look asks about the tables of streams, each source and each ledger once. One that
+// is attended says that it waits, under the source's name; others are part of a step.
+func (x *execution) look(ctx context.Context, streams []*model.Stream, attended bool) error {
 	requests := map[addr.Address]plugin.InspectRequest{}
 	targets := map[addr.Address][]string{}
 	for _, s := range streams {
@@ -86,7 +87,7 @@ func (x *execution) look(ctx context.Context, streams []*model.Stream) error {
 		if err != nil {
 			return err
 		}
-		answer, err := session.Inspect(ctx, req)
+		answer, err := x.inspectTables(ctx, source, session, req, attended)
 		if err != nil {
 			return x.placed(source, err)
 		}
@@ -100,6 +101,15 @@ func (x *execution) look(ctx context.Context, streams []*model.Stream) error {
 		}
 	}
 	return nil
+}
+
+func (x *execution) inspectTables(ctx context.Context, source addr.Address, session plugin.Source, req plugin.InspectRequest, attended bool) (plugin.InspectResponse, error) {
+	if attended {
+		attention := x.attend(source, source, "", nil)
+		defer attention.end()
+		session = askedSource{Source: session, attention: attention}
+	}
+	return session.Inspect(ctx, req)
 }
 
 // know keeps what a source says of a table. Names that were listed before stay.
@@ -131,7 +141,7 @@ func (x *execution) learned(ctx context.Context, s *model.Stream) (bool, error) 
 	if err != nil {
 		return false, err
 	}
-	if err := x.look(ctx, []*model.Stream{s}); err != nil {
+	if err := x.look(ctx, []*model.Stream{s}, false); err != nil {
 		return false, err
 	}
 	after, err := x.info(s)

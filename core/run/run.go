@@ -42,9 +42,11 @@ type Request struct {
 	Again func(ctx context.Context, steps []addr.Address) (*plan.Plan, error)
 	// Poll is the pause of an idle watch; 0 = the stream's default.
 	Poll time.Duration
-	// Patience is how long a watch waits for an answer of a source before it says
-	// that there is none; 0 = a minute.
+	// Patience is how long a step may come no further, as one that waits for its
+	// source, before it says so; 0 = a minute.
 	Patience time.Duration
+	// Work can be asked what the run is at, while it goes on; nil = nobody asks.
+	Work *Work
 	// Jobs bounds the steps that run at once; 0 = 4.
 	Jobs int
 	// Stop, when closed, ends the run after the batches in hand.
@@ -98,6 +100,9 @@ func Execute(ctx context.Context, req Request) (Result, error) {
 	}
 	if x.Patience == 0 {
 		x.Patience = patience
+	}
+	if x.Work == nil {
+		x.Work = &Work{}
 	}
 	if x.Clock == nil {
 		x.Clock = time.Now

@@ -47,12 +47,15 @@ func (x *execution) silver(ctx context.Context, a addr.Address, r *StepResult) (
 			err = rerr
 		}
 	}()
-	result, err := session.RunSilver(held, planner.SilverRequest(v, s, info.info, bronze), host, x.progress(a))
+	attention := x.attend(a, x.Config.Table(s.Table).Source, tableIn(v.Target, v.To), nil)
+	defer attention.end()
+	progress := x.progress(a, attention)
+	result, err := session.RunSilver(held, planner.SilverRequest(v, s, info.info, bronze), host, progress)
 	if plugin.TableMoved(err) && held.Err() == nil {
 		// A table went, or was put in place by another, perhaps in the middle. A call
 		// that begins with what is there now says what it is, or works. What a silver or
 		// the ledger refuses is refused.
-		result, err = session.RunSilver(held, planner.SilverRequest(v, s, info.info, bronze), host, x.progress(a))
+		result, err = session.RunSilver(held, planner.SilverRequest(v, s, info.info, bronze), host, progress)
 	}
 	if unknownInstance(err) {
 		// A name that came, or went, while this run was on its way.
@@ -63,7 +66,7 @@ func (x *execution) silver(ctx context.Context, a addr.Address, r *StepResult) (
 				return err
 			}
 			if host, err = x.silverHost(lake, v, s); err == nil {
-				result, err = session.RunSilver(held, planner.SilverRequest(v, s, info.info, bronze), host, x.progress(a))
+				result, err = session.RunSilver(held, planner.SilverRequest(v, s, info.info, bronze), host, progress)
 			}
 		}
 	}
@@ -115,8 +118,9 @@ func unknownInstance(err error) bool {
 	return slices.ContainsFunc(diag.FromError(err), func(d diag.Diagnostic) bool { return d.Code == plugin.CodeUnknownInstance })
 }
 
-func (x *execution) progress(a addr.Address) func(plugin.Progress) {
+func (x *execution) progress(a addr.Address, attention *attention) func(plugin.Progress) {
 	return func(p plugin.Progress) {
+		attention.comes(sign{stage: p.Stage, rows: p.Rows})
 		x.tell(Event{Kind: StepProgress, Address: a, Stage: p.Stage, Rows: p.Rows, RowsTotal: p.RowsTotal, Batch: -1})
 	}
 }

@@ -18,8 +18,10 @@ type listener struct {
 	// moved hears that the position moved, works that a batch was carried out or
 	// that there is none to carry out.
 	moved, works func()
-	// waits hears that the source does not answer.
-	waits func(error)
+	// waits hears that the source does not answer, answered that it does again; its
+	// answer is whether somebody was told of that.
+	waits    func(error)
+	answered func() bool
 }
 
 // stream brings a stream up to the newest position, or keeps it there; the
@@ -31,16 +33,22 @@ func (x *execution) stream(ctx context.Context, a addr.Address, r *StepResult, w
 		return err
 	}
 	cfg.Watch, cfg.Poll = watch, x.Poll
+	attention := x.attend(a, x.Config.Table(s.Table).Source, tableIn(s.Target, s.To), l)
+	defer attention.end()
+	cfg.Source = askedSource{Source: cfg.Source, object: cfg.Info.Object, attention: attention}
 	if l != nil {
-		cfg.Source = patientSource{
-			Source: cfg.Source, address: x.Config.Table(s.Table).Source, patience: x.Patience, until: x.untilStopped, waits: l.waits,
-		}
+		cfg.Source = askingSource{Source: cfg.Source, until: x.untilStopped}
 	}
 	// Only what was planned, and so accepted, reads a whole table, and that once.
 	cfg.SnapshotKnown = r.Kind != plan.FullSnapshot || hasSnapshot(r.Stream)
 	cfg.Warn = x.warn(r)
 	at, stage := "", ""
 	cfg.Progress = func(p stream.Progress) {
+		if p.Stage == stageIdle {
+			attention.rests()
+		} else {
+			attention.comes(sign{p.Stage, p.Rows, p.Batch, p.Position.Text})
+		}
 		x.tell(Event{
 			Kind: StepProgress, Address: a, Stage: p.Stage, Rows: p.Rows, RowsTotal: p.RowsTotal, Rate: p.Rate,
 			Position: p.Position, Batch: p.Batch, Lag: p.Lag,
@@ -48,7 +56,7 @@ func (x *execution) stream(ctx context.Context, a addr.Address, r *StepResult, w
 		if l == nil {
 			return
 		}
-		if p.Stage == "idle" || at != "" && p.Position.Text != at {
+		if p.Stage == stageIdle || at != "" && p.Position.Text != at {
 			l.works()
 		}
 		// A snapshot has its position from its first row on, and is there when
@@ -74,6 +82,12 @@ func (x *execution) stream(ctx context.Context, a addr.Address, r *StepResult, w
 	r.Stream = &result
 	return err
 }
+
+// stageIdle is the stage of a stream that waits for changes.
+const stageIdle = "idle"
+
+// tableIn names a table of a sink, for people.
+func tableIn(target string, sink addr.Address) string { return target + " in " + sink.String() }
 
 // hasSnapshot reports whether bronze held the whole snapshot at the end of an
 // earlier try: it stands somewhere, or has appended rows and recorded nothing yet.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/pipectl/pipectl/core/addr"
-	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/graph"
 )
 
@@ -73,7 +72,7 @@ func (x *execution) watch(ctx context.Context, g *graph.Graph[addr.Address]) err
 			x.keep(ctx, a, ready, func(t *trouble) error {
 				trying, over := x.unlessAway(ctx, a, t)
 				defer over()
-				return x.stream(trying, a, x.results[a], true, &listener{moved: moved, works: t.over, waits: func(err error) { t.fails(ctx, err) }})
+				return x.stream(trying, a, x.results[a], true, &listener{moved: moved, works: t.over, waits: func(err error) { t.waits(ctx, err) }, answered: t.answered})
 			})
 		})
 	}
@@ -199,76 +198,4 @@ func (x *execution) keep(ctx context.Context, a addr.Address, ready func() error
 	}
 	r.Duration = x.Clock().Sub(started)
 	x.ended(r)
-}
-
-// trouble is what keeps a step of a watch from working. Each cause is told once
-// until the step works again, not at every try of a server that is away for
-// days. A cause has a code: its text may be another one each time.
-type trouble struct {
-	x    *execution
-	step *StepResult
-	// warned are the codes of tries that failed, failing those of whole rounds.
-	warned, failing map[string]bool
-	// worked tells that a round was carried out.
-	worked bool
-
-	mu sync.Mutex // guards last
-	// last is why it does not work, nil when it does.
-	last error
-}
-
-// have notes why the step does not work.
-func (t *trouble) have(err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.last = err
-}
-
-// cause is why the step does not work, nil when it does, or has not begun.
-func (t *trouble) cause() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.last
-}
-
-// warn tells that a try failed.
-func (t *trouble) warn(d diag.Diagnostic) {
-	if !t.warned[d.Code] {
-		t.warned[d.Code] = true
-		t.x.tell(Event{Kind: StepWarning, Address: t.step.Address, Diagnostic: &d})
-	}
-}
-
-// fails tells that the step does not work for now.
-func (t *trouble) fails(ctx context.Context, err error) {
-	t.have(err)
-	a := t.step.Address
-	failed := StepResult{Address: a, Kind: t.step.Kind, Reason: t.step.Reason, Status: Failed}
-	for _, d := range t.x.locate(a, t.x.explain(ctx, err)).Errors() {
-		if !t.failing[d.Code] {
-			t.failing[d.Code] = true
-			failed.Diagnostics = append(failed.Diagnostics, d)
-		}
-	}
-	if len(failed.Diagnostics) > 0 {
-		t.x.tell(Event{Kind: StepFailing, Address: a, Step: &failed})
-	}
-}
-
-// over tells that the step works again when it did not, and that it works at all
-// the first time.
-func (t *trouble) over() {
-	t.have(nil)
-	clear(t.warned)
-	kind := StepRecovered
-	if len(t.failing) == 0 {
-		kind = StepWorking
-	}
-	if kind == StepWorking && t.worked {
-		return
-	}
-	t.worked = true
-	clear(t.failing)
-	t.x.tell(Event{Kind: kind, Address: t.step.Address,
-		Step: &StepResult{Address: t.step.Address, Kind: t.step.Kind, Reason: t.step.Reason, Status: Done}})
 }

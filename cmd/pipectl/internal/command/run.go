@@ -203,11 +203,12 @@ func (w *workspace) execute(ctx context.Context, p *plan.Plan, lakes map[addr.Ad
 	e := w.env
 	shown := e.Streams.NewRun(w.excerpt, e.Clock)
 	shown.Told = w.told
-	ctx, control := e.control(ctx, grace)
+	var work run.Work
+	ctx, control := e.control(ctx, grace, func() { shown.Ending(work.Steps()) })
 	defer control.end()
 	started := e.Clock()
 	req.Config, req.Plan, req.Plugins, req.Lakes = w.config, p, w.sessions, lakes
-	req.Holder, req.Event, req.Clock, req.Stop = w.holder(), shown.Event, e.Clock, control.stop
+	req.Holder, req.Event, req.Clock, req.Stop, req.Work = w.holder(), shown.Event, e.Clock, control.stop, &work
 	written := func() {}
 	if req.Watch {
 		shown.Watch = true

@@ -42,7 +42,8 @@ type signalControl struct {
 	first, second os.Signal
 }
 
-func (e *Environment) control(ctx context.Context, grace time.Duration) (context.Context, *signalControl) {
+// control listens to signals until the end of the work; ending tells of the first.
+func (e *Environment) control(ctx context.Context, grace time.Duration, ending func()) (context.Context, *signalControl) {
 	ctx, cancel := context.WithCancel(ctx)
 	c := &signalControl{stop: make(chan struct{}), cancel: cancel, done: make(chan struct{})}
 	go func() {
@@ -54,7 +55,7 @@ func (e *Environment) control(ctx context.Context, grace time.Duration) (context
 		c.mu.Lock()
 		c.first = first
 		c.mu.Unlock()
-		e.Streams.Logf("Ending after the batch in hand. A second signal cancels.\n")
+		ending()
 		close(c.stop)
 		over := time.NewTimer(grace)
 		defer over.Stop()

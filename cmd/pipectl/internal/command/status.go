@@ -262,6 +262,9 @@ func (w *workspace) streamRow(ctx context.Context, lake *planner.Lake, s *model.
 	}
 	if log.Newest < 0 {
 		row.Note = view.NotStarted
+		if h := holderOf(lake, locks, s); h != nil { // of the first snapshot, which may take long
+			row.Note = fmt.Sprintf("in the hands of run %s (process %d on %s), no position yet", h.Run, h.PID, h.Host)
+		}
 		return row, nil
 	}
 	at := planner.CommittedEnd(log)
@@ -273,10 +276,8 @@ func (w *workspace) streamRow(ctx context.Context, lake *planner.Lake, s *model.
 	row.Note = behindVerdict(log, control)
 	if log.Committed < log.Newest {
 		row.Note = fmt.Sprintf("batch %d was interrupted", log.Newest)
-		for _, l := range locks {
-			if h := l.Holder; l.Name == s.AppID && lake.State.Holds(h) {
-				row.Note = fmt.Sprintf("batch %d is in the hands of run %s (process %d on %s)", log.Newest, h.Run, h.PID, h.Host)
-			}
+		if h := holderOf(lake, locks, s); h != nil {
+			row.Note = fmt.Sprintf("batch %d is in the hands of run %s (process %d on %s)", log.Newest, h.Run, h.PID, h.Host)
 		}
 	}
 	// How far it is behind another history, or another database, nobody can say.
@@ -295,6 +296,16 @@ func (w *workspace) streamRow(ctx context.Context, lake *planner.Lake, s *model.
 		row.Note = "changes that it needs next may be purged: it stands before the oldest one kept; `pipectl plan` finds out"
 	}
 	return row, nil
+}
+
+// holderOf is who works on a stream now, nil when nobody does.
+func holderOf(lake *planner.Lake, locks []state.LockState, s *model.Stream) *state.Holder {
+	for _, l := range locks {
+		if l.Name == s.AppID && lake.State.Holds(l.Holder) {
+			return &l.Holder
+		}
+	}
+	return nil
 }
 
 func silverRow(v model.Silver, control ledger.ControlRow, at plugin.Position) view.StatusRow {

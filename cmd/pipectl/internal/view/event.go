@@ -72,6 +72,9 @@ func (r *Run) json(e run.Event) {
 		}
 	case run.StepFinding:
 		j.Finding = &jsonFinding{e.Finding.Kind, e.Finding.Key, e.Finding.Columns, e.Finding.Lo, e.Finding.Hi, e.Finding.Detail}
+	case run.StepGoesOn:
+		waited := e.Waited.Seconds()
+		j.Seconds = &waited
 	case run.StepWarning:
 		j.Diagnostics = plan.Diagnostics([]diagnostic{*e.Diagnostic})
 	}

@@ -3,6 +3,7 @@ package view
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,6 +78,38 @@ func TestRunOnATerminal(t *testing.T) {
 	shows("Warning: Nothing is measured  stream.no_metrics", "08:00:00 stream.orders: failed", "  stream.lines: starting, 0 rows")
 	r.Event(run.Event{Kind: run.StepEnded, Address: lines, Step: &run.StepResult{Address: lines, Status: run.Failed}})
 	shows("Warning: Nothing is measured  stream.no_metrics", "08:00:00 stream.orders: failed", "08:00:00 stream.lines: failed")
+}
+
+// The first signal says what is at work and for what it waits, in lines that stay.
+func TestTheEndOfARunSaysForWhatItWaits(t *testing.T) {
+	t.Parallel()
+	orders, lines := addr.New(addr.Stream, "orders"), addr.New(addr.Silver, "lines")
+	for _, terminal := range []bool{true, false} {
+		var out bytes.Buffer
+		s := &Streams{Out: &bytes.Buffer{}, Err: &out, Terminal: terminal}
+		r := s.NewRun(nil, func() time.Time { return time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC) })
+		r.Event(run.Event{Kind: run.StepStarted, Address: orders, Step: &run.StepResult{Kind: "changes"}})
+		out.Reset()
+		r.Ending([]run.Busy{
+			{Address: orders, Stage: "snapshot", Waits: "rows of dbo.orders from source.shop", Quiet: 130 * time.Second},
+			{Address: orders, Waits: "the newest position from source.shop", Quiet: time.Second},
+			{Address: lines, Stage: "merging", Quiet: time.Hour},
+		})
+		r.Event(run.Event{Kind: run.StepGoesOn, Address: orders, Waited: 150 * time.Second})
+		want := []string{
+			"Ending after the batch in hand. A second signal cancels.",
+			"  stream.orders: snapshot, waits for rows of dbo.orders from source.shop, nothing has come for 2 min",
+			"  stream.orders: at work",
+			"  silver.lines: merging, at work, no further for 60 min",
+			"08:00:00 stream.orders: goes on, nothing had come for 2 min",
+		}
+		if terminal {
+			want = append(want, "  stream.orders: starting, 0 rows")
+		}
+		if got := screen(t, out.String()); !slices.Equal(got, want) {
+			t.Errorf("terminal %t: it shows\n%s", terminal, strings.Join(got, "\n"))
+		}
+	}
 }
 
 // Color is for terminals, and NO_COLOR takes it away; moves of the cursor stay.
