@@ -126,12 +126,23 @@ func (e *Environment) confirm() (int, bool) {
 			"apply asks before it changes anything, and there is no terminal to ask on").Err(), nil), false
 	}
 	e.Streams.Logf("\nCarry this out? Only yes is taken: ")
-	line, err := bufio.NewReader(e.Stdin).ReadString('\n')
-	if strings.TrimSpace(line) != "yes" || err != nil {
-		e.Streams.Logf("Nothing has been changed.\n")
-		return exit.Failed, false
+	answer := make(chan bool, 1)
+	go func() { // nothing ends a read of a terminal but an answer, or the process
+		line, err := bufio.NewReader(e.Stdin).ReadString('\n')
+		answer <- strings.TrimSpace(line) == "yes" && err == nil
+	}()
+	select {
+	case yes := <-answer:
+		if !yes {
+			e.Streams.Logf("Nothing has been changed.\n")
+			return exit.Failed, false
+		}
+		return exit.Done, true
+	case s := <-e.Signals:
+		e.interrupted.Store(&s)
+		e.Streams.Logf("\n")
+		return e.fail(errInterrupted, nil), false
 	}
-	return exit.Done, true
 }
 
 // runCommand does the work of what apply accepted.

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,6 +36,20 @@ func TestASignalEndsInterruptibleWork(t *testing.T) {
 		if code := e.fail(err, nil); code != want || out.String() != "Interrupted before anything was changed.\n" {
 			t.Errorf("%v: exit %d, %q", signal, code, out.String())
 		}
+	}
+}
+
+// Whoever is asked may also go: a signal at the question ends the command.
+func TestASignalEndsTheQuestion(t *testing.T) {
+	t.Parallel()
+	stdin, writer := io.Pipe() // nobody answers
+	defer writer.Close()
+	signals := make(chan os.Signal, 1)
+	signals <- syscall.SIGTERM
+	var out bytes.Buffer
+	e := &Environment{Streams: &view.Streams{Out: &out, Err: &out}, Signals: signals, Stdin: stdin, Interactive: true}
+	if code, yes := e.confirm(); yes || code != exit.Terminated || !strings.HasSuffix(out.String(), "Interrupted before anything was changed.\n") {
+		t.Errorf("exit %d, %v, %q", code, yes, out.String())
 	}
 }
 
