@@ -16,7 +16,7 @@ pipectl {
 variable "root" {
   type        = string
   default     = "./lake"
-  description = "Folder or object store of the lake."
+  description = "Folder of the lake."
 }
 
 locals {

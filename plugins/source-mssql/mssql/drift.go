@@ -28,7 +28,18 @@ func silence(newest plugin.Position, db record) diag.List {
 		return nil
 	}
 	return diag.List{diag.Warningf(codeSilent, "Without changes it writes about every five minutes, so its job does not run: is SQL Server Agent running? Until it does, no change is seen, and cleanup does not wait.",
-		"Capture has written nothing for %s", now.Sub(at).Round(time.Minute))}
+		"Capture has written nothing for %s", spoken(now.Sub(at)))}
+}
+
+// spoken is a length of time as a person says it.
+func spoken(d time.Duration) string {
+	switch {
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }
 
 // drift warns of what changed at the source, or is not as a person may

@@ -161,7 +161,7 @@ func TestASilentCaptureIsTold(t *testing.T) {
 	clock.Advance(14 * time.Minute)
 	equal(t, look(), nil)
 	clock.Advance(5 * time.Minute)
-	equal(t, look(), []string{"mssql.capture_silent: Capture has written nothing for 19m0s"})
+	equal(t, look(), []string{"mssql.capture_silent: Capture has written nothing for 19 min"})
 	db.Resume()
 	_, err = db.Tx(ctx, func(tx *mssqlsim.Tx) error { return tx.Insert("dbo.orders", 2, "b", "1.50") })
 	must(t, err)

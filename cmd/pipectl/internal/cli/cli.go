@@ -151,7 +151,7 @@ func (s *set) common(c *Common) {
 
 // memory adds the budget of plugins.
 func (s *set) memory(c *Common) {
-	s.Func("memory", "budget of each plugin for buffers, a `SIZE` such as 64MiB (default: the plugins' own)", func(text string) error {
+	s.Func("memory", "budget of each plugin for buffers, a `SIZE` such as 64MiB, at least 16MiB (default: the plugins' own)", func(text string) error {
 		n, err := schema.ParseSize(text)
 		if err == nil && n < 16<<20 {
 			err = errors.New("the least is 16MiB")

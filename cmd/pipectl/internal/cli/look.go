@@ -142,7 +142,7 @@ func ParseDemo(args []string) (Demo, error) {
 	s.StringVar(&d.Dir, "dir", "", "`DIR` where everything goes (default: a new folder below the system's temporary one)")
 	s.BoolVar(&d.Watch, "watch", false, "go on until interrupted")
 	s.IntVar(&d.Rate, "rate", 50, "`N` changes per second of the live workload; 0 = none (default 50)")
-	s.IntVar(&d.Rows, "rows", 200_000, "`N` orders to begin with (default 200000)")
+	s.IntVar(&d.Rows, "rows", 200_000, "`N` orders to begin with, at least 100 (default 200000)")
 	rest, err := s.parse(args)
 	if err != nil {
 		return d, err
