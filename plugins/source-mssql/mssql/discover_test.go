@@ -144,6 +144,8 @@ func TestTheUnionOfInstances(t *testing.T) {
 		"dropping it helps":               {instances: []captured{holds("a", 1, 1, col("id", "int"), col("place", "geography"))}, rules: []plugin.ColumnRule{{Name: "place", Drop: true}}, want: "id int"},
 		"a reserved name":                 {instances: []captured{holds("a", 1, 1, col("_SEQVAL", "int"))}, want: "has a name that the change log uses itself", code: codeReservedName},
 		"another reserved name":           {instances: []captured{holds("a", 1, 1, col("_chunk", "int"))}, want: "has a name that the change log uses itself", code: codeReservedName},
+		"a line end in a name":            {instances: []captured{holds("a", 1, 1, col("id", "int"), col("x\ny", "int"))}, want: `cannot be named in a statement: invalid name "x\ny": it holds the control or format character U+000A`, code: codeColumnName},
+		"dropping that helps, too":        {instances: []captured{holds("a", 1, 1, col("id", "int"), col("x\ny", "int"))}, rules: []plugin.ColumnRule{{Name: "x\ny", Drop: true}}, want: "id int"},
 		"a rule ignoring case":            {instances: []captured{holds("a", 1, 1, col("id", "int"), col("Note", "varchar"))}, rules: []plugin.ColumnRule{{Name: "note", Drop: true}}, want: "id int"},
 		"a rule for a column that is not": {instances: []captured{holds("a", 1, 1, col("id", "int"), col("email", "varchar"))}, rules: []plugin.ColumnRule{{Name: "emial", Drop: true}}, want: `No column "emial" is captured by a`, code: codeColumnRule},
 		"a cast that cannot be":           {instances: []captured{holds("a", 1, 1, col("data", "varbinary"))}, rules: []plugin.ColumnRule{{Name: "data", As: "string"}}, want: "cannot be read as string", code: codeColumnRule},
@@ -249,5 +251,18 @@ func TestAPresentColumnIsTheSameColumn(t *testing.T) {
 	}
 	if _, got := present([]captured{older}, live, "again"); got {
 		t.Error("a column dropped and added again counts as the captured one")
+	}
+}
+
+// What a message says to write is read back as the name, by the rules of HCL.
+func TestANameIsWrittenAsTheConfigurationReadsIt(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"amount": `"amount"`, "x\ny": `"x\ny"`, "a\tb\r": `"a\tb\r"`, `a"b\c`: `"a\"b\\c"`, "${x}": `"$${x}"`, "%{x": `"%%{x"`, "$x%": `"$x%"`,
+		"\x01": `"\u0001"`, "a\u200bb": `"a\u200bb"`, "\U000e0001": `"\U000e0001"`, "naïve": `"naïve"`,
+	} {
+		if got := inHCL(name); got != want {
+			t.Errorf("%q is written %s, not %s", name, got, want)
+		}
 	}
 }

@@ -33,6 +33,7 @@ const (
 	codeSchemaChanged   = "mssql.schema_changed"
 	codeColumnType      = "mssql.column_type"
 	codeReservedName    = "mssql.reserved_name"
+	codeColumnName      = "mssql.column_name"
 	codeColumnRule      = "mssql.column_rule"
 	codeKey             = "mssql.key"
 	codePosition        = "mssql.position"

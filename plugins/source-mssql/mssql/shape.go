@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssql/tsql"
 )
 
 // shape is the structure of a table's rows. It is fixed for a session: columns
@@ -112,12 +114,16 @@ func (s *shape) add(instances []captured, ci captured, col column, r rule) *diag
 		return &d
 	}
 	if slices.ContainsFunc(reserved, func(n string) bool { return strings.EqualFold(n, col.name) }) {
-		return place(diag.Errorf(diag.KindConfiguration, codeReservedName, fmt.Sprintf("Leave it out with columns = { %q = { drop = true } }, or rename it at the source.", col.name),
+		return place(diag.Errorf(diag.KindConfiguration, codeReservedName, fmt.Sprintf("Leave it out with columns = { %s = { drop = true } }, or rename it at the source.", inHCL(col.name)),
 			"The column %s.%s has a name that the change log uses itself", ci.name, col.name))
+	}
+	if _, err := tsql.Quote(col.name); err != nil {
+		return place(diag.Errorf(diag.KindConfiguration, codeColumnName, fmt.Sprintf("Leave it out with columns = { %s = { drop = true } }, or rename it at the source.", inHCL(col.name)),
+			"A column of %s cannot be named in a statement: %v", ci.name, err))
 	}
 	natural, ok := col.sql.output()
 	if !ok {
-		return place(diag.Errorf(diag.KindConfiguration, codeColumnType, fmt.Sprintf("Leave it out with columns = { %q = { drop = true } }.", col.name),
+		return place(diag.Errorf(diag.KindConfiguration, codeColumnType, fmt.Sprintf("Leave it out with columns = { %s = { drop = true } }.", inHCL(col.name)),
 			"The column %s.%s has the type %s, which cannot be read", ci.name, col.name, col.sql))
 	}
 	typ, chosen := natural, r.as.kind != kindInvalid
@@ -137,7 +143,7 @@ func (s *shape) add(instances []captured, ci captured, col column, r rule) *diag
 		default:
 			older := instances[0]
 			d := diag.Errorf(diag.KindSchemaChanged, codeSchemaChanged,
-				fmt.Sprintf("Read it as one type, for example columns = { %q = { as = \"string\" } }, or disable %s once the stream is past %s.", col.name, older.name, ci.start),
+				fmt.Sprintf("Read it as one type, for example columns = { %s = { as = \"string\" } }, or disable %s once the stream is past %s.", inHCL(col.name), older.name, ci.start),
 				"The column %s is %s in %s, which the type %s of %s cannot hold", col.name, have.typ, older.name, col.sql, ci.name)
 			return place(d)
 		}
@@ -145,6 +151,36 @@ func (s *shape) add(instances []captured, ci captured, col column, r rule) *diag
 	}
 	s.columns = append(s.columns, outColumn{name: col.name, typ: typ, chosen: chosen})
 	return nil
+}
+
+// inHCL is a name as a string of the configuration, whose escapes are fewer
+// than those of Go (HCL Native Syntax Specification: Template Expressions).
+func inHCL(name string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for i, r := range name {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteString(`\` + string(r))
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case (r == '$' || r == '%') && strings.HasPrefix(name[i+1:], "{"):
+			b.WriteRune(r)
+			b.WriteRune(r)
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		case r > 0xFFFF:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
 }
 
 // asAdvice says what as can be for a column that is read as a type.
@@ -180,9 +216,9 @@ func unknownColumn(name string, instances []captured) diag.Diagnostic {
 			}
 		}
 	}
-	detail := "Captured are: " + strings.Join(have, ", ") + "."
+	detail := "Captured are: " + diag.Columns(have) + "."
 	if near := nearest(name, have); near != "" {
-		detail += fmt.Sprintf(" Did you mean %s?", near)
+		detail += fmt.Sprintf(" Did you mean %s?", diag.Column(near))
 	}
 	return diag.Errorf(diag.KindConfiguration, codeColumnRule, detail, "No column %q is captured by %s", name, strings.Join(holders, " or ")).At("columns", name)
 }

@@ -41,7 +41,7 @@ func objectSchema() schema.Body {
 	return schema.Body{
 		Description: "A table with change data capture, named by its object or by a capture instance.",
 		Attributes: []schema.Attribute{
-			{Name: argObject, Type: cty.String, Description: "The table as SCHEMA.NAME; brackets where a name holds a dot: [sales].[a.b]. Its newest capture instance is followed."},
+			{Name: argObject, Type: cty.String, Description: "The table as SCHEMA.NAME; brackets where a name holds a dot: [sales].[a.b]. Its oldest capture instance is read first, a newer one from its start on."},
 			{Name: argCaptureInstance, Type: cty.String, Description: "A capture instance of the table, where object does not do."},
 			{Name: argSnapshotKeys, Type: cty.List(cty.String), Description: "Columns that snapshots are cut on, instead of the unique index that CDC uses."},
 		},
