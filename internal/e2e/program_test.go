@@ -45,6 +45,38 @@ func runProgram(binary string, succeeds bool) func(*testscript.TestScript, bool,
 	}
 }
 
+// runUnread runs it with a standard output that takes nothing, as that of a full
+// disk takes nothing: unread CODE pipectl ARGS.
+func runUnread(binary string) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) < 3 || args[1] != "pipectl" {
+			ts.Fatalf("usage: unread CODE pipectl ARGS")
+		}
+		want, err := strconv.Atoi(args[0])
+		ts.Check(err)
+		out, err := os.Open(os.DevNull) // for reading alone: each write fails
+		ts.Check(err)
+		defer out.Close()
+		var stderr bytes.Buffer
+		cmd := exec.Command(binary, args[2:]...)
+		cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), surroundings(ts), out, &stderr
+		code := exitCode(ts, cmd.Run())
+		publish(ts, "", stderr.String())
+		if code != want {
+			ts.Fatalf("pipectl %s exited with %d, not %d", strings.Join(args[2:], " "), code, want)
+		}
+	}
+}
+
+// surroundings are the variables of a script that programs see.
+func surroundings(ts *testscript.TestScript) []string {
+	var out []string
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "NO_COLOR", "SHOP_MSSQL_URL"} {
+		out = append(out, name+"="+ts.Getenv(name))
+	}
+	return out
+}
+
 func exitCode(ts *testscript.TestScript, err error) int {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
@@ -106,11 +138,8 @@ func startProgram(binary string) func(*testscript.TestScript, bool, []string) {
 		}
 		p := &program{cmd: exec.Command(binary, args[2:]...), done: make(chan struct{})}
 		p.changed = sync.NewCond(&p.mu)
-		p.cmd.Dir = ts.MkAbs(".")
+		p.cmd.Dir, p.cmd.Env = ts.MkAbs("."), surroundings(ts)
 		p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-		for _, name := range []string{"PATH", "HOME", "TMPDIR", "NO_COLOR", "SHOP_MSSQL_URL"} {
-			p.cmd.Env = append(p.cmd.Env, name+"="+ts.Getenv(name))
-		}
 		stdout, err := p.cmd.StdoutPipe()
 		ts.Check(err)
 		stderr, err := p.cmd.StderrPipe()

@@ -23,6 +23,7 @@ import (
 //	sim ...                      see simulator_test.go
 //	pipectl ARGS                 runs the program, which must exit 0
 //	exit CODE pipectl ARGS       runs the program, which must exit with the code
+//	unread CODE pipectl ARGS     the same with a standard output that takes nothing
 //	start NAME pipectl ARGS      runs it in the background; await, signal, kill-plugin and end take the name
 //	until PATTERN pipectl ARGS   runs it again until standard output matches; ! until, until it does not
 //	compare TABLE SOURCE         the rows of a lake table are those of the source table
@@ -50,6 +51,7 @@ func TestScripts(t *testing.T) {
 			"sim":         sim,
 			"pipectl":     runProgram(program, true),
 			"exit":        runProgram(program, false),
+			"unread":      runUnread(program),
 			"start":       startProgram(program),
 			"await":       await,
 			"until":       until(program),

@@ -37,6 +37,9 @@ type Selection struct {
 	Targets, Exclude []string
 }
 
+// Given reports whether the line chooses among the steps at all.
+func (s Selection) Given() bool { return len(s.Targets)+len(s.Exclude) > 0 }
+
 // HelpRequest is returned when help was asked for with -h.
 type HelpRequest struct {
 	Text  string
@@ -387,7 +390,7 @@ func ParseFinal(args []string) (Final, error) {
 	var until string
 	s := newSet("final")
 	s.common(&f.Common)
-	s.StringVar(&until, "until", "", "end of the period, a `TIME` with a zone: 2026-10-01T14:00:00Z")
+	s.StringVar(&until, "until", "", "end of the period, which is wanted: a `TIME` with a zone, such as 2026-10-01T14:00:00Z")
 	s.Var(list{values: &f.Tags, commas: true}, "tag", "all streams and silvers with one of the tags `A,B`")
 	s.BoolVar(&f.Pin, "pin", false, "print the versions of the tables to read")
 	rest, err := s.parse(args)

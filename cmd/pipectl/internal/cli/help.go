@@ -28,7 +28,7 @@ func Commands() []Command {
 		{"run", "[PATH]", "do the work of what apply accepted", only(ParseRun)},
 		{"check", "[PATH]", "compare silver tables with their sources", only(ParseCheck)},
 		{"status", "[PATH]", "per table: position, lag, headroom, verdict and its age", plain("status")},
-		{"final", "NAME... [PATH]", "whether a period is complete: exit 0 yes, 5 not yet, 9 it will not come by itself", only(ParseFinal)},
+		{"final", "NAME... -until TIME [PATH]", "whether a period is complete: exit 0 yes, 5 not yet, 9 it will not come by itself", only(ParseFinal)},
 		{"show", "ADDRESS [PATH]", "what something is, with every default", only(ParseShow)},
 		{"graph", "[PATH]", "the run graph, in the language of Graphviz", plain("graph")},
 		{"tail", "STREAM [PATH]", "change rows straight from the source", only(ParseTail)},

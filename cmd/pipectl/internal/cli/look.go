@@ -1,6 +1,35 @@
 package cli
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
+
+// ParseVersion reads the arguments of version, which has none.
+func ParseVersion(args []string) error {
+	s := newSet("version")
+	rest, err := s.parse(args)
+	if err == nil && len(rest) > 0 {
+		err = s.usage("version takes no arguments, and there is %s.", rest[0])
+	}
+	return err
+}
+
+// ParseHelp reads the arguments of help: the name of a command, "" when there
+// is none.
+func ParseHelp(args []string) (string, error) {
+	s := newSet("help")
+	rest, err := s.parse(args)
+	switch {
+	case err != nil:
+		return "", err
+	case len(rest) > 1:
+		return "", s.usage("One command is wanted, and there are %d: %s.", len(rest), strings.Join(rest, ", "))
+	case len(rest) == 1:
+		return rest[0], nil
+	}
+	return "", nil
+}
 
 // Show is `pipectl show`.
 type Show struct {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"sync/atomic"
@@ -70,8 +71,34 @@ func (e *Environment) fail(err error, excerpt view.Excerpt) int {
 	return exit.OfList(list)
 }
 
+// answered is the code of a command whose work ended with a code: where Out did
+// not take its answer, whoever waits for it must not go on as if it were there. A
+// code that says of a failure stays.
+func (e *Environment) answered(code int) int {
+	if err := e.Streams.Unwritten(); err != nil && !view.ReaderGone(err) && (code == exit.Done || code == exit.Pending) {
+		return exit.Failed
+	}
+	return code
+}
+
 // Main carries out one command line and returns the exit code.
 func Main(ctx context.Context, e *Environment, args []string) int {
+	code := e.answered(e.carryOut(ctx, args))
+	if err := e.Streams.Unwritten(); err != nil && !view.ReaderGone(err) {
+		e.Streams.JSON = false // Out takes no message either
+		var at *fs.PathError
+		if errors.As(err, &at) { // its path is a name of the system for standard output
+			err = at.Err
+		}
+		e.Streams.Diagnostics(diag.List{diag.Errorf(diag.KindInternal, "output.write",
+			"What stands there is not whole. Make room, or write elsewhere, and start the command again; what it did besides its answer is done.",
+			"Standard output could not be written: %v", err)}, nil)
+	}
+	return code
+}
+
+// carryOut does what a command line says.
+func (e *Environment) carryOut(ctx context.Context, args []string) int {
 	if len(args) == 0 {
 		text, _ := cli.Help("")
 		e.Streams.Printf("%s", text)
@@ -80,12 +107,16 @@ func Main(ctx context.Context, e *Environment, args []string) int {
 	name, rest := args[0], args[1:]
 	work, ok := commands[name]
 	if !ok {
+		e.Streams.JSON = cli.AsksForJSON(args)
 		return e.fail(cli.NoCommand(name), nil)
 	}
 	code, err := work(ctx, e, rest)
 	var asked *cli.HelpRequest
 	if errors.As(err, &asked) {
 		return e.fail(err, nil)
+	}
+	if lost := e.Streams.Unwritten(); lost != nil && errors.Is(err, lost) {
+		err = nil // told by Main, as of the commands that do not look at each write
 	}
 	if err != nil {
 		// A line that cannot be understood tells all the same in which form its error is wanted.

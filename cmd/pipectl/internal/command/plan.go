@@ -36,6 +36,9 @@ func planCommand(ctx context.Context, e *Environment, args []string) (int, error
 	ctx, stop := e.interruptible(ctx)
 	defer stop()
 	p, _, err := w.plan(ctx, a.Selection, nil)
+	if err == nil && a.Selection.Given() && len(p.Steps) == 0 {
+		err = nothingChosen("plan")
+	}
 	if err != nil {
 		return w.fail(err), nil
 	}
@@ -102,11 +105,11 @@ func notSaved(out string, err error) error {
 
 // plan makes a plan of the chosen steps.
 func (w *workspace) plan(ctx context.Context, s cli.Selection, takeOver []string) (*plan.Plan, map[addr.Address]*planner.Lake, error) {
-	targets, err := w.resolveAll(s.Targets)
+	targets, err := w.chosen(s.Targets)
 	if err != nil {
 		return nil, nil, err
 	}
-	exclude, err := w.resolveAll(s.Exclude)
+	exclude, err := w.chosen(s.Exclude)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -47,6 +47,9 @@ func apply(ctx context.Context, e *Environment, args []string) (int, error) {
 	planning, stop := e.interruptible(ctx)
 	p, lakes, err := w.plan(planning, selection, a.TakeOver)
 	stop()
+	if err == nil && selection.Given() && len(p.Steps) == 0 {
+		err = nothingChosen("apply")
+	}
 	if err == nil {
 		err = e.interruption()
 	}
@@ -69,13 +72,16 @@ func apply(ctx context.Context, e *Environment, args []string) (int, error) {
 		e.Streams.Diagnostics(append(w.warnings, p.Warnings()...), w.excerpt)
 	}
 	if !a.Yes && saved == nil {
+		if e.Streams.Unwritten() != nil {
+			return exit.Failed, nil // nobody is asked of a plan that was not shown
+		}
 		if code, ok := e.confirm(); !ok {
 			return code, nil
 		}
 	}
 	w.planFile = saved != nil
 	return w.execute(ctx, p, lakes, "apply", a.Grace, run.Request{
-		Apply: true, TablesOnly: a.TablesOnly, Whole: len(selection.Targets) == 0 && len(selection.Exclude) == 0, Jobs: a.Jobs,
+		Apply: true, TablesOnly: a.TablesOnly, Whole: !selection.Given(), Jobs: a.Jobs,
 	}), nil
 }
 
@@ -265,6 +271,7 @@ func (w *workspace) execute(ctx context.Context, p *plan.Plan, lakes map[addr.Ad
 	if code == exit.Done && result.CutShort {
 		code = control.firstCode() // what follows must not take it for the whole
 	}
+	code = e.answered(code)
 	var steps []outcome
 	for _, s := range result.Steps {
 		steps = append(steps, outcome{step: s})
@@ -365,15 +372,18 @@ func (w *workspace) record(ctx context.Context, lakes map[addr.Address]*planner.
 	}
 }
 
-func version(_ context.Context, e *Environment, _ []string) (int, error) {
+func version(_ context.Context, e *Environment, args []string) (int, error) {
+	if err := cli.ParseVersion(args); err != nil {
+		return 0, err
+	}
 	e.Streams.Printf("pipectl %s\n", plugin.Release)
 	return exit.Done, nil
 }
 
 func help(_ context.Context, e *Environment, args []string) (int, error) {
-	name := ""
-	if len(args) > 0 {
-		name = args[0]
+	name, err := cli.ParseHelp(args)
+	if err != nil {
+		return 0, err
 	}
 	text, ok := cli.Help(name)
 	if !ok {

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"slices"
+
 	"github.com/pipectl/pipectl/cmd/pipectl/internal/cli"
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/diag"
@@ -10,40 +12,74 @@ import (
 // asChosen takes a selection as it was given.
 func (w *workspace) asChosen(s cli.Selection) (cli.Selection, error) { return s, nil }
 
+// chosen turns what -target or -exclude name into steps. A source, a sink or a
+// table is none: whoever names one means every step that hangs on it.
+func (w *workspace) chosen(names []string) ([]addr.Address, error) {
+	named, err := w.resolveAll(names)
+	if err != nil {
+		return nil, err
+	}
+	var out []addr.Address
+	for _, a := range named {
+		switch a.Kind {
+		case addr.Source, addr.Sink, addr.Table:
+			steps := w.hangingOn(a)
+			if len(steps) == 0 {
+				steps = append(steps, a) // chooses nothing, where no name at all would choose everything
+			}
+			out = append(out, steps...)
+		default:
+			out = append(out, a)
+		}
+	}
+	return out, nil
+}
+
+// hangingOn are the steps that read or write a source, a sink or a table.
+func (w *workspace) hangingOn(a addr.Address) []addr.Address {
+	var out []addr.Address
+	for _, s := range w.config.Streams {
+		if meansOne(a, s.Table, w.config.Table(s.Table).Source, s.To) {
+			out = append(out, s.Addr)
+		}
+	}
+	for _, v := range w.config.Silvers {
+		if meansOne(a, v.To) || slices.Contains(out, v.From) {
+			out = append(out, v.Addr)
+		}
+	}
+	for _, c := range w.config.Checks {
+		if slices.Contains(out, c.Silver) {
+			out = append(out, c.Addr)
+		}
+	}
+	return out
+}
+
+// meansOne reports whether an address is one of several, or the block whose
+// instance one of them is.
+func meansOne(a addr.Address, of ...addr.Address) bool {
+	return slices.ContainsFunc(of, func(b addr.Address) bool { return a == b || !a.Keyed && a == b.Block() })
+}
+
 // checksOf adds the checks of what is chosen: whoever names a table, a stream or
 // a silver means what is compared with it.
 func (w *workspace) checksOf(s cli.Selection) (cli.Selection, error) {
 	if len(s.Targets) == 0 {
 		return s, nil
 	}
-	chosen, err := w.resolveAll(s.Targets)
+	chosen, err := w.chosen(s.Targets)
 	if err != nil {
 		return s, err
 	}
 	s.Targets = append([]string(nil), s.Targets...)
 	for i := range w.config.Checks {
 		c := &w.config.Checks[i]
-		for _, a := range chosen {
-			if w.comparedBy(c.Silver, a) {
-				s.Targets = append(s.Targets, c.Addr.String())
-				break
-			}
+		if slices.ContainsFunc(chosen, func(a addr.Address) bool { return meansOne(a, c.Silver, w.config.Silver(c.Silver).From) }) {
+			s.Targets = append(s.Targets, c.Addr.String())
 		}
 	}
 	return s, nil
-}
-
-// comparedBy reports whether an address is a silver, or what it comes from. A
-// block stands for all its instances.
-func (w *workspace) comparedBy(silver, a addr.Address) bool {
-	v := w.config.Silver(silver)
-	s := w.config.Stream(v.From)
-	for _, on := range []addr.Address{v.Addr, s.Addr, s.Table, w.config.Table(s.Table).Source} {
-		if on == a || !a.Keyed && on.Block() == a {
-			return true
-		}
-	}
-	return false
 }
 
 // nothingChosen is the error of a command that would do nothing: a gate must
@@ -52,6 +88,10 @@ func nothingChosen(command string) error {
 	if command == "check" {
 		return diag.Errorf(diag.KindConfiguration, "check.nothing", "Name a check, or what has one: a silver, its stream or its table. A silver without a check block is compared by nothing.",
 			"No check is chosen, so nothing would be proven").Err()
+	}
+	if command == "status" {
+		return diag.Errorf(diag.KindConfiguration, "run.nothing", "Streams and silvers have a status; -target and -exclude choose among them.",
+			"No stream or silver is chosen, so there is nothing to show").Err()
 	}
 	return diag.Errorf(diag.KindConfiguration, "run.nothing", "Streams, silvers and checks are steps; -target and -exclude choose among them.",
 		"No step is chosen, so nothing would be done").Err()

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -33,11 +34,11 @@ func status(ctx context.Context, e *Environment, args []string) (int, error) {
 	}
 	ctx, stop := e.interruptible(ctx)
 	defer stop()
-	targets, err := w.resolveAll(a.Targets)
+	targets, err := w.chosen(a.Targets)
 	if err != nil {
 		return w.fail(err), nil
 	}
-	exclude, err := w.resolveAll(a.Exclude)
+	exclude, err := w.chosen(a.Exclude)
 	if err != nil {
 		return w.fail(err), nil
 	}
@@ -45,18 +46,17 @@ func status(ctx context.Context, e *Environment, args []string) (int, error) {
 	if err != nil {
 		return w.fail(err), nil
 	}
-	rows, problems, err := w.statusRows(ctx, lakes)
+	wanted := func(own addr.Address) bool {
+		is := func(a addr.Address) bool { return meansOne(a, own) }
+		return !slices.ContainsFunc(exclude, is) && (len(targets) == 0 || slices.ContainsFunc(targets, is))
+	}
+	rows, problems, err := w.statusRows(ctx, lakes, wanted)
+	if err == nil && a.Selection.Given() && len(rows) == 0 {
+		err = nothingChosen("status")
+	}
 	if err != nil {
 		return w.fail(err), nil
 	}
-	rows = slices.DeleteFunc(rows, func(r view.StatusRow) bool {
-		own, err := addr.Parse(r.Address)
-		if err != nil {
-			return false
-		}
-		is := func(b addr.Address) bool { return b == own || !b.Keyed && b == own.Block() }
-		return slices.ContainsFunc(exclude, is) || len(targets) > 0 && !slices.ContainsFunc(targets, is)
-	})
 	if err := e.Streams.Status(rows, e.Clock()); err != nil {
 		return 0, err
 	}
@@ -64,10 +64,10 @@ func status(ctx context.Context, e *Environment, args []string) (int, error) {
 	return exit.OfList(problems), nil
 }
 
-// statusRows collects streams, then silvers. A source that cannot be reached
+// statusRows collects the wanted streams, and the wanted silvers behind theirs. A source that cannot be reached
 // is a problem beside the rows: what the lake knows is shown all the same.
-func (w *workspace) statusRows(ctx context.Context, lakes map[addr.Address]*planner.Lake) ([]view.StatusRow, diag.List, error) {
-	inspected, problems, err := w.inspectAll(ctx, lakes)
+func (w *workspace) statusRows(ctx context.Context, lakes map[addr.Address]*planner.Lake, wanted func(addr.Address) bool) ([]view.StatusRow, diag.List, error) {
+	inspected, problems, err := w.inspectAll(ctx, lakes, wanted)
 	if err != nil {
 		return nil, problems, err
 	}
@@ -94,6 +94,7 @@ func (w *workspace) statusRows(ctx context.Context, lakes map[addr.Address]*plan
 		if err != nil {
 			return nil, problems, err
 		}
+		maps.DeleteFunc(missing, func(a addr.Address, _ error) bool { return !wanted(a) })
 		problems = append(problems, w.missed(missing)...)
 		stopped := map[addr.Address]string{}
 		for a, err := range missing {
@@ -124,9 +125,11 @@ func (w *workspace) statusRows(ctx context.Context, lakes map[addr.Address]*plan
 			row.Lose(lost[s.Addr])
 			row.Stop(stopped[s.Addr])
 			row.Hold(held[s.Addr])
-			rows = append(rows, row)
+			if wanted(s.Addr) {
+				rows = append(rows, row)
+			}
 			for _, v := range w.config.Silvers {
-				if v.From == s.Addr {
+				if v.From == s.Addr && wanted(v.Addr) {
 					silver := silverRow(v, control[v.Target], instants[ledger.TablePosition{Table: s.Target, Position: control[v.Target].Position.Applied}])
 					silver.LastError, silver.LastRun = lastRun(runs, v.Addr)
 					silver.Lose(lost[v.Addr])
@@ -196,9 +199,10 @@ type inspection struct {
 	astray string
 }
 
-// inspectAll asks each source about the tables of its streams, and holds the
+// inspectAll asks each source about the tables of the streams that are wanted,
+// or have a silver that is, and holds the
 // answers against what the streams were started with and stand at.
-func (w *workspace) inspectAll(ctx context.Context, lakes map[addr.Address]*planner.Lake) (map[addr.Address]inspection, diag.List, error) {
+func (w *workspace) inspectAll(ctx context.Context, lakes map[addr.Address]*planner.Lake, wanted func(addr.Address) bool) (map[addr.Address]inspection, diag.List, error) {
 	out := map[addr.Address]inspection{}
 	var problems diag.List
 	for i := range w.config.Sources {
@@ -209,7 +213,8 @@ func (w *workspace) inspectAll(ctx context.Context, lakes map[addr.Address]*plan
 		for j := range w.config.Streams {
 			s := &w.config.Streams[j]
 			t := w.config.Table(s.Table)
-			if t.Source != source.Addr || lakes[s.To] == nil {
+			needed := wanted(s.Addr) || slices.ContainsFunc(w.config.Silvers, func(v model.Silver) bool { return v.From == s.Addr && wanted(v.Addr) })
+			if t.Source != source.Addr || lakes[s.To] == nil || !needed {
 				continue
 			}
 			table := planner.SourceTable(t, s)

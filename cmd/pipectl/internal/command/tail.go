@@ -43,6 +43,9 @@ func tail(ctx context.Context, e *Environment, args []string) (int, error) {
 		return w.fail(diag.Errorf(diag.KindConfiguration, "tail.no_stream", "Name a stream or its table.", "%s is no stream", a.Name).Err()), nil
 	}
 	if err := w.tail(ctx, address, a); err != nil && !errors.Is(err, errEnough) {
+		if e.Streams.Unwritten() != nil {
+			return 0, err // no fault of the source
+		}
 		return w.fail(w.config.Locate(address, readable(diag.FromError(err))).Err()), nil
 	}
 	return exit.Done, nil

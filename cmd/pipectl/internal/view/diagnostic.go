@@ -25,7 +25,7 @@ type Excerpt func(diag.Range) string
 func (s *Streams) Diagnostics(list diag.List, excerpt Excerpt) {
 	if s.JSON {
 		for _, d := range plan.Diagnostics(list) {
-			// Out is where the answer goes; an answer that cannot be written ends the command elsewhere.
+			// What Out does not take is told at the end of the command.
 			_ = s.WriteJSON(struct {
 				Type string `json:"type"`
 				plan.JSONDiagnostic

@@ -78,8 +78,7 @@ func (r *Run) json(e run.Event) {
 	case run.StepWarning:
 		j.Diagnostics = plan.Diagnostics([]diagnostic{*e.Diagnostic})
 	}
-	// Events are told while the run goes on; a closed pipe ends it elsewhere.
-	_ = r.s.WriteJSON(j)
+	_ = r.s.WriteJSON(j) // the run goes on; what Out does not take is told at its end
 }
 
 // finished is the last line of the JSON form of a run.
@@ -126,5 +125,5 @@ func (r *Run) Finished(result run.Result, code int) {
 	if r.accepted != nil {
 		f.acceptance = &acceptance{append(append([]string{}, r.accepted.Accepted...), r.accepted.Refused...), append([]string{}, r.accepted.Not...)}
 	}
-	_ = r.s.WriteJSON(f) // a closed pipe has no listener
+	_ = r.s.WriteJSON(f) // as the events
 }

@@ -68,6 +68,6 @@ func (s *Streams) Final(rows []FinalRow, until time.Time) error {
 		}
 		cells = append(cells, append(cell, why))
 	}
-	columns(s.Out, "", cells)
+	columns(s.answer(), "", cells)
 	return nil
 }

@@ -23,10 +23,10 @@ func (s *Streams) Graph(edges [][2]addr.Address) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	fmt.Fprintln(s.Out, "digraph pipectl {\n  rankdir = LR;")
+	fmt.Fprintln(s.answer(), "digraph pipectl {\n  rankdir = LR;")
 	for _, e := range edges {
-		fmt.Fprintf(s.Out, "  %q -> %q;\n", e[0].String(), e[1].String())
+		fmt.Fprintf(s.answer(), "  %q -> %q;\n", e[0].String(), e[1].String())
 	}
-	fmt.Fprintln(s.Out, "}")
+	fmt.Fprintln(s.answer(), "}")
 	return nil
 }

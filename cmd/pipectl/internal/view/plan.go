@@ -29,28 +29,28 @@ func (s *Streams) Plan(p *plan.Plan, apply string) error {
 	if len(places) > 0 {
 		into = " into " + strings.Join(places, ", ")
 	}
-	fmt.Fprintf(s.Out, "Plan for %s%s\n", p.Config, into)
+	fmt.Fprintf(s.answer(), "Plan for %s%s\n", p.Config, into)
 	for _, place := range p.Places {
 		if place.NoState != "" {
-			fmt.Fprintf(s.Out, "Nothing was accepted there yet: %s.\n", place.NoState)
+			fmt.Fprintf(s.answer(), "Nothing was accepted there yet: %s.\n", place.NoState)
 		}
 	}
 	s.planTables(p)
 	s.planWork(p)
 	s.planRemoved(p)
-	fmt.Fprintf(s.Out, "\n%s\n", planSummary(p))
+	fmt.Fprintf(s.answer(), "\n%s\n", planSummary(p))
 	switch {
 	case len(p.Errors()) > 0 && apply == "":
-		fmt.Fprintln(s.Out, "Steps with errors, and those that wait for them, are left out.")
+		fmt.Fprintln(s.answer(), "Steps with errors, and those that wait for them, are left out.")
 	case len(p.Errors()) > 0:
-		fmt.Fprintln(s.Out, "Nothing has been changed. Steps with errors cannot be carried out.")
+		fmt.Fprintln(s.answer(), "Nothing has been changed. Steps with errors cannot be carried out.")
 	case apply == "":
 	case p.Undecided():
-		fmt.Fprintln(s.Out, "Nothing has been changed. A decision may be pending: see the warnings.")
+		fmt.Fprintln(s.answer(), "Nothing has been changed. A decision may be pending: see the warnings.")
 	case p.Changed():
-		fmt.Fprintf(s.Out, "Nothing has been changed. To carry this out: %s\n", apply)
+		fmt.Fprintf(s.answer(), "Nothing has been changed. To carry this out: %s\n", apply)
 	default:
-		fmt.Fprintln(s.Out, "Nothing has been changed, and no table would be.")
+		fmt.Fprintln(s.answer(), "Nothing has been changed, and no table would be.")
 	}
 	return nil
 }
@@ -70,10 +70,10 @@ func (s *Streams) planTables(p *plan.Plan) {
 	if len(p.Tables) == 0 {
 		return
 	}
-	fmt.Fprintln(s.Out, "\nTables")
-	columns(s.Out, "  ", rows)
+	fmt.Fprintln(s.answer(), "\nTables")
+	columns(s.answer(), "  ", rows)
 	if same > 0 {
-		fmt.Fprintf(s.Out, "    %s\n", quantity.Of(same, "table is as it should be", "tables are as they should be"))
+		fmt.Fprintf(s.answer(), "    %s\n", quantity.Of(same, "table is as it should be", "tables are as they should be"))
 	}
 }
 
@@ -111,13 +111,13 @@ func (s *Streams) planWork(p *plan.Plan) {
 	if len(p.Steps) == 0 {
 		return
 	}
-	fmt.Fprintln(s.Out, "\nWork")
+	fmt.Fprintln(s.answer(), "\nWork")
 	width := 0
 	for _, step := range p.Steps {
 		width = max(width, len([]rune(step.Address.String())))
 	}
 	for _, step := range p.Steps {
-		s.planStep(s.Out, step, width)
+		s.planStep(s.answer(), step, width)
 	}
 }
 
@@ -158,13 +158,13 @@ func (s *Streams) planRemoved(p *plan.Plan) {
 	if len(p.Removed) == 0 {
 		return
 	}
-	fmt.Fprintln(s.Out, "\nNo longer declared (data is kept)")
+	fmt.Fprintln(s.answer(), "\nNo longer declared (data is kept)")
 	for _, r := range p.Removed {
 		text := r.Address.String()
 		if r.Target != "" {
 			text += "  " + r.Target
 		}
-		fmt.Fprintf(s.Out, "  %s %s\n", s.sign("-"), text)
+		fmt.Fprintf(s.answer(), "  %s %s\n", s.sign("-"), text)
 	}
 }
 

@@ -36,6 +36,6 @@ func (s *Streams) Plugins(list []PluginRow) error {
 		}
 		cells = append(cells, cell)
 	}
-	columns(s.Out, "", cells)
+	columns(s.answer(), "", cells)
 	return nil
 }

@@ -37,7 +37,7 @@ func (s *Streams) Show(i Item) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	fmt.Fprintf(s.Out, "%s  (%s line %d)\n", i.Address, i.File, i.Line)
+	fmt.Fprintf(s.answer(), "%s  (%s line %d)\n", i.Address, i.File, i.Line)
 	var rows [][]string
 	for _, a := range i.Arguments {
 		value := a.Value
@@ -49,6 +49,6 @@ func (s *Streams) Show(i Item) error {
 		}
 		rows = append(rows, []string{a.Name, value, a.Description})
 	}
-	columns(s.Out, "  ", rows)
+	columns(s.answer(), "  ", rows)
 	return nil
 }

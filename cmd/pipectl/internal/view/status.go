@@ -152,7 +152,7 @@ func (s *Streams) Status(rows []StatusRow, now time.Time) error {
 		}
 		cells = append(cells, []string{r.Address, r.Table, dash(position), duration(r.Lag), duration(r.Headroom), final, verdictAge, last, s.note(r, now)})
 	}
-	columns(s.Out, "", cells)
+	columns(s.answer(), "", cells)
 	return nil
 }
 

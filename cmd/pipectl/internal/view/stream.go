@@ -22,6 +22,8 @@ type Streams struct {
 	Color bool
 
 	mu sync.Mutex
+	// unwritten is the first error of a write to Out.
+	unwritten error
 }
 
 // NewStreams returns the streams of a process: colors only on a terminal and
@@ -50,7 +52,7 @@ const (
 func (s *Streams) Printf(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	fmt.Fprintf(s.Out, format, args...)
+	fmt.Fprintf(s.answer(), format, args...)
 }
 
 // Logf writes a line to Err.
@@ -68,7 +70,7 @@ func (s *Streams) WriteJSON(v any) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, err = fmt.Fprintf(s.Out, "%s\n", data)
+	_, err = fmt.Fprintf(s.answer(), "%s\n", data)
 	return err
 }
 

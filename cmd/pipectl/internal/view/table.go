@@ -47,7 +47,7 @@ func (r *Rows) Batch(b arrow.RecordBatch) (bool, error) {
 
 func (r *Rows) json(b arrow.RecordBatch) error {
 	if r.encoder == nil {
-		encoder, err := ndjson.NewEncoder(r.s.Out, b.Schema())
+		encoder, err := ndjson.NewEncoder(r.s.answer(), b.Schema())
 		if err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func (r *Rows) text(b arrow.RecordBatch) error {
 				return fmt.Errorf("column %q: %w", b.ColumnName(i), err)
 			}
 		}
-		if _, err := r.s.Out.Write(append(line, '\n')); err != nil {
+		if _, err := r.s.answer().Write(append(line, '\n')); err != nil {
 			return fmt.Errorf("writing rows: %w", err)
 		}
 	}
@@ -130,13 +130,13 @@ func (s *Streams) Table(t plugin.TableState) error {
 	if t.Writable != "" {
 		rows = append(rows, []string{"read only", t.Writable})
 	}
-	columns(s.Out, "", rows)
-	fmt.Fprintln(s.Out, "\nColumns")
+	columns(s.answer(), "", rows)
+	fmt.Fprintln(s.answer(), "\nColumns")
 	rows = nil
 	for _, c := range cols {
 		rows = append(rows, []string{c.Name, c.Type, c.Comment})
 	}
-	columns(s.Out, "  ", rows)
+	columns(s.answer(), "  ", rows)
 	return nil
 }
 
@@ -171,6 +171,6 @@ func (s *Streams) History(commits []plugin.Commit) error {
 		}
 		cells = append(cells, []string{fmt.Sprint(c.Version), time.UnixMicro(c.Micros).UTC().Format("2006-01-02 15:04:05.000"), c.Operation, rows, c.UserMetadata})
 	}
-	columns(s.Out, "", cells)
+	columns(s.answer(), "", cells)
 	return nil
 }
