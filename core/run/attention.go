@@ -62,12 +62,18 @@ func (w *Work) Steps() []Busy {
 }
 
 func (w *Work) begin(a *attention) {
+	if w == nil {
+		return
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.attention = append(w.attention, a)
 }
 
 func (w *Work) end(a *attention) {
+	if w == nil {
+		return
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.attention = slices.DeleteFunc(w.attention, func(b *attention) bool { return a == b })
@@ -77,9 +83,11 @@ func (w *Work) end(a *attention) {
 // for what it waits, again now and then, and when it goes on. Rows, stages and answers
 // are signs of life; a call that begins, or fails, is none.
 type attention struct {
-	x    *execution
-	step addr.Address
-	// source is the step's, place the table that it works on, for people.
+	clock    func() time.Time
+	patience time.Duration
+	work     *Work
+	step     addr.Address
+	// source is the step's, and the step itself where no step asks. place the table that it works on, for people.
 	source addr.Address
 	place  string
 	// waits hears for what it waits, goesOn that it does no more and how long it
@@ -113,7 +121,7 @@ type sign struct {
 // attend begins to pay attention to a step; end must be called. A listener of a
 // watch hears of a source that does not answer as of one that is away.
 func (x *execution) attend(step, source addr.Address, place string, l *listener) *attention {
-	a := &attention{x: x, step: step, source: source, place: place}
+	a := &attention{clock: x.Clock, patience: x.Patience, work: x.Work, step: step, source: source, place: place}
 	a.waits = func(d diag.Diagnostic) {
 		if l != nil && d.Code == codeNoAnswer {
 			l.waits(d.Err())
@@ -128,16 +136,21 @@ func (x *execution) attend(step, source addr.Address, place string, l *listener)
 			x.tell(Event{Kind: StepGoesOn, Address: step, Waited: waited})
 		}
 	}
+	a.begin()
+	return a
+}
+
+func (a *attention) begin() {
 	a.mu.Lock()
 	a.alive()
+	a.restIfUnasked()
 	a.mu.Unlock()
-	x.Work.begin(a)
-	return a
+	a.work.begin(a)
 }
 
 // end ends it. Nothing is told any more when it returns.
 func (a *attention) end() {
-	a.x.Work.end(a)
+	a.work.end(a)
 	a.mu.Lock()
 	a.over = true
 	a.unset()
@@ -181,6 +194,15 @@ func (a *attention) asks(what string) (over func(answered bool)) {
 		if answered {
 			a.alive()
 		}
+		a.restIfUnasked()
+	}
+}
+
+// restIfUnasked: a source by itself, which no step asks, works on nothing else.
+func (a *attention) restIfUnasked() {
+	if a.step == a.source && len(a.asked) == 0 {
+		a.idle, a.told = true, false
+		a.unset()
 	}
 }
 
@@ -189,12 +211,12 @@ func (a *attention) alive() {
 	if a.over {
 		return
 	}
-	now := a.x.Clock()
+	now := a.clock()
 	if a.told {
 		a.goesOn(now.Sub(a.since))
 	}
-	a.since, a.told, a.idle, a.quiet = now, false, false, a.x.Patience
-	a.set(a.x.Patience)
+	a.since, a.told, a.idle, a.quiet = now, false, false, a.patience
+	a.set(a.patience)
 }
 
 func (a *attention) set(pause time.Duration) {
@@ -252,7 +274,7 @@ func (a *attention) awaits() string { return *a.asked[0] + " from " + a.source.S
 func (a *attention) busy() (Busy, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	b := Busy{Address: a.step, Stage: a.at.stage, Quiet: a.x.Clock().Sub(a.since)}
+	b := Busy{Address: a.step, Stage: a.at.stage, Quiet: a.clock().Sub(a.since)}
 	if len(a.asked) > 0 {
 		b.Waits = a.awaits()
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/planner"
 	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/core/plugin/memory"
 	"github.com/pipectl/pipectl/core/run"
@@ -256,6 +258,37 @@ func TestAWatchWhoseReadHangsSaysSo(t *testing.T) {
 		close(stop)
 		if r := <-ended; r.Failed() {
 			t.Error(statuses(r))
+		}
+	})
+}
+
+// Before a run, a plan is made of what the source says: that it says nothing is told.
+func TestAPlanThatWaitsForItsSourceSaysSo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "orders")
+		_, lakes, s := w.plan()
+		began := time.Now()
+		var got []string
+		patient := run.NewPatient(away{s, &slowSource{w.plugin.Database.Open(), "inspect", 12 * time.Minute}}, time.Now,
+			func(a addr.Address, d diag.Diagnostic) {
+				got = append(got, fmt.Sprintf("%s %s %s: %s", time.Since(began), d.Severity, d.Code, d.Summary))
+			},
+			func(a addr.Address, waited time.Duration) {
+				got = append(got, fmt.Sprintf("%s goes on: %s after %s", time.Since(began), a, waited))
+			})
+		if _, err := planner.Make(t.Context(), planner.Request{Config: w.cfg, Plugins: patient, Lakes: lakes, Now: w.now}); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Hour) // nothing is asked any more
+		patient.End()
+		want := []string{
+			"1m0s Warning run.no_answer: source.db was asked what its tables are, and has not answered for 60 s",
+			"11m0s Warning run.no_answer: source.db was asked what its tables are, and has not answered for 11 min",
+			"12m0s goes on: source.db after 12m0s",
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("heard\n%s", strings.Join(got, "\n"))
 		}
 	})
 }

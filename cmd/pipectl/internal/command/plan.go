@@ -7,15 +7,18 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
 	"github.com/pipectl/pipectl/cmd/pipectl/internal/cli"
 	"github.com/pipectl/pipectl/cmd/pipectl/internal/exit"
+	"github.com/pipectl/pipectl/cmd/pipectl/internal/view"
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plan"
 	"github.com/pipectl/pipectl/core/planner"
+	"github.com/pipectl/pipectl/core/run"
 )
 
 // planCommand shows what would happen.
@@ -121,11 +124,25 @@ func (w *workspace) plan(ctx context.Context, s cli.Selection, takeOver []string
 	if err != nil {
 		return nil, nil, err
 	}
+	patient := w.patient()
+	defer patient.End()
 	p, err := planner.Make(ctx, planner.Request{
-		Config: w.config, Plugins: w.sessions, Used: w.used(), Targets: targets, Exclude: exclude, TakeOver: taken,
+		Config: w.config, Plugins: patient, Used: w.used(), Targets: targets, Exclude: exclude, TakeOver: taken,
 		Now: w.env.Clock, Lakes: lakes,
 	})
 	return p, lakes, err
+}
+
+// patient are the plugins as they are asked for a plan, which may take as long as a
+// server does. What is said meanwhile goes where people look, so that a document in
+// JSON stays one.
+func (w *workspace) patient() *run.Patient {
+	s, clock := w.env.Streams, w.env.Clock
+	return run.NewPatient(w.sessions, clock,
+		func(source addr.Address, d diag.Diagnostic) {
+			s.Meanwhile(w.config.Locate(source, diag.List{d})[0], w.excerpt)
+		},
+		func(source addr.Address, waited time.Duration) { s.Logf("%s\n", view.GoesOn(clock(), source, waited)) })
 }
 
 // save writes the plan with the texts it was made from. A text that holds a

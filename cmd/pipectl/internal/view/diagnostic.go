@@ -43,6 +43,14 @@ func (s *Streams) Diagnostics(list diag.List, excerpt Excerpt) {
 	}
 }
 
+// Meanwhile writes a message to Err for people, whatever the form of the answer that
+// is to come.
+func (s *Streams) Meanwhile(d diag.Diagnostic, excerpt Excerpt) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.diagnostic(s.Err, d, excerpt)
+}
+
 func (s *Streams) diagnostic(w io.Writer, d diag.Diagnostic, excerpt Excerpt) {
 	color := red
 	if d.Severity == diag.Warning {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/plan"
 	"github.com/pipectl/pipectl/core/run"
 )
@@ -37,4 +38,9 @@ func busyLine(b run.Busy) string {
 		parts = append(parts, "at work, no further for "+plan.Age(b.Quiet))
 	}
 	return b.Address.String() + ": " + strings.Join(parts, ", ")
+}
+
+// GoesOn says that a step, or a source, is not waited for any more.
+func GoesOn(now time.Time, a addr.Address, waited time.Duration) string {
+	return stamp(now) + " " + a.String() + ": goes on, nothing had come for " + plan.Age(waited)
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/diag"
-	"github.com/pipectl/pipectl/core/plan"
 	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/core/quantity"
 	"github.com/pipectl/pipectl/core/run"
@@ -85,7 +84,7 @@ func (r *Run) Event(e run.Event) {
 	case run.StepRecovered:
 		r.line(fmt.Sprintf("%s %s: works again", stamp(r.clock()), e.Address))
 	case run.StepGoesOn:
-		r.line(fmt.Sprintf("%s %s: goes on, nothing had come for %s", stamp(r.clock()), e.Address, plan.Age(e.Waited)))
+		r.line(GoesOn(r.clock(), e.Address, e.Waited))
 	case run.StepWarning:
 		if slices.ContainsFunc(r.Told, func(d diag.Diagnostic) bool { return d.Code == e.Diagnostic.Code && d.Summary == e.Diagnostic.Summary }) {
 			return
