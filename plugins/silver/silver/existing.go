@@ -19,10 +19,14 @@ const maxKeysAsked = 1000
 // moves is how keys that passed from row to row are ranked. In a table that is
 // built anew no key was there before.
 func (a *application) moves() *latest.Moves {
-	if a.decision.rebuild || a.base.rows == 0 {
-		return &latest.Moves{}
+	moves := &latest.Moves{}
+	for _, f := range a.shape.captured {
+		moves.Image = append(moves.Image, f.Name)
 	}
-	return &latest.Moves{Exists: a.exists}
+	if !a.decision.rebuild && a.base.rows != 0 {
+		moves.Exists = a.exists
+	}
+	return moves
 }
 
 // exists reads which keys the target had at the version that the merge begins

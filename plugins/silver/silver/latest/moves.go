@@ -27,6 +27,11 @@ const (
 // when it was brought more often, is gone when it was taken more often, and is
 // what it was before when both are equal.
 type Moves struct {
+	// Image are the columns that tell one row from another, where nothing says
+	// whether the key was there before, as when a snapshot was read while rows passed
+	// keys on: the row that left then is another one than the row that came, or the
+	// same one that came and went.
+	Image []string
 	// Exists answers for each row of a batch of key columns whether the target has
 	// a row of that key: for keys of which no row tells what was before the
 	// commits that are ranked. nil is a target without rows.
@@ -71,6 +76,14 @@ func (r *Ranker) settle(ctx context.Context, t *table, keys []key, orders []orde
 			open, brings[s] = append(open, s), at
 		}
 	}
+	open = slices.DeleteFunc(open, func(s *slot) bool {
+		came := brings[s]
+		another := r.differ(came, place{s.batch, s.row()})
+		if another {
+			s.at(came.batch, came.row, false)
+		}
+		return another
+	})
 	if len(open) == 0 || r.options.Moves.Exists == nil {
 		return nil
 	}
@@ -93,6 +106,26 @@ func (r *Ranker) settle(ctx context.Context, t *table, keys []key, orders []orde
 		}
 	}
 	return nil
+}
+
+// differ reports whether a row that left a key is another one than the row that
+// came to it. Images may lack long values that did not change, so that NULL in a text
+// or in bytes says nothing.
+func (r *Ranker) differ(came, left place) bool {
+	for _, name := range r.options.Moves.Image {
+		at := r.schema.FieldIndices(name)
+		if len(at) != 1 {
+			continue
+		}
+		a, b := r.batches[came.batch].Column(at[0]), r.batches[left.batch].Column(at[0])
+		if (a.IsNull(came.row) || b.IsNull(left.row)) && arrow.IsBaseBinary(b.DataType().ID()) {
+			continue
+		}
+		if !array.SliceEqual(a, int64(came.row), int64(came.row)+1, b, int64(left.row), int64(left.row)+1) {
+			return true
+		}
+	}
+	return false
 }
 
 // What became of a key.

@@ -25,23 +25,27 @@ func TestWhatBecameOfAKey(t *testing.T) {
 		there bool // before
 		want  string
 		asked bool
+		image bool
 	}{
-		"deleted":                                  {"1.1 1 a", pairs, true, "1 a", false},
-		"updated":                                  {"1.1 3 a, 1.1 4 b", pairs, true, "4 b", false},
-		"moved away":                               {"1.1 3 a", pairs, true, "3 a", false},
-		"another row came before its own went":     {"1.1 4 b, 1.2 3 a", pairs, true, "4 b", true},
-		"the same as delete and insert":            {"1.1 2 b, 1.2 1 a", pairs, true, "2 b", true},
-		"inserted and deleted":                     {"1.1 2 a, 1.2 1 a", pairs, false, "1 a", true},
-		"inserted, updated, deleted":               {"1.1 2 a, 1.2 3 a, 1.2 4 b, 1.3 1 b", pairs, false, "1 b", true},
-		"deleted, inserted, deleted":               {"1.1 1 a, 1.2 2 b, 1.3 1 b", pairs, true, "1 b", false},
-		"updated, deleted":                         {"1.1 3 a, 1.1 4 b, 1.2 1 b", pairs, true, "1 b", false},
-		"passed on twice, then deleted":            {"1.1 4 b, 1.2 3 a, 1.3 4 c, 1.4 3 b, 1.5 1 c", pairs, true, "1 c", false},
-		"passed on in two commits":                 {"1.1 4 b, 1.2 3 a, 2.1 4 c, 2.2 3 b", pairs, true, "4 c", true},
-		"passed on after an insert":                {"1.1 2 a, 2.1 4 b, 2.2 3 a", pairs, false, "4 b", false},
-		"inserted and deleted after a delete":      {"1.1 1 a, 2.1 2 b, 2.2 1 b", pairs, true, "1 b", false},
-		"of a snapshot, then passed on":            {"1. 0 a, 2.1 4 b, 2.2 3 a", pairs, false, "4 b", false},
-		"a source without rows before an update":   {"1.1 4 b, 1.2 1 b", "", true, "1 b", false},
-		"an insert, an update, a delete, the same": {"1.1 2 a, 1.2 4 b, 1.3 1 b", "", false, "1 b", true},
+		"deleted":                                  {"1.1 1 a", pairs, true, "1 a", false, false},
+		"updated":                                  {"1.1 3 a, 1.1 4 b", pairs, true, "4 b", false, false},
+		"moved away":                               {"1.1 3 a", pairs, true, "3 a", false, false},
+		"another row came before its own went":     {"1.1 4 b, 1.2 3 a", pairs, true, "4 b", true, false},
+		"the same as delete and insert":            {"1.1 2 b, 1.2 1 a", pairs, true, "2 b", true, false},
+		"inserted and deleted":                     {"1.1 2 a, 1.2 1 a", pairs, false, "1 a", true, false},
+		"inserted, updated, deleted":               {"1.1 2 a, 1.2 3 a, 1.2 4 b, 1.3 1 b", pairs, false, "1 b", true, false},
+		"deleted, inserted, deleted":               {"1.1 1 a, 1.2 2 b, 1.3 1 b", pairs, true, "1 b", false, false},
+		"updated, deleted":                         {"1.1 3 a, 1.1 4 b, 1.2 1 b", pairs, true, "1 b", false, false},
+		"passed on twice, then deleted":            {"1.1 4 b, 1.2 3 a, 1.3 4 c, 1.4 3 b, 1.5 1 c", pairs, true, "1 c", false, false},
+		"passed on in two commits":                 {"1.1 4 b, 1.2 3 a, 2.1 4 c, 2.2 3 b", pairs, true, "4 c", true, false},
+		"passed on after an insert":                {"1.1 2 a, 2.1 4 b, 2.2 3 a", pairs, false, "4 b", false, false},
+		"inserted and deleted after a delete":      {"1.1 1 a, 2.1 2 b, 2.2 1 b", pairs, true, "1 b", false, false},
+		"of a snapshot, then passed on":            {"1. 0 a, 2.1 4 b, 2.2 3 a", pairs, false, "4 b", false, false},
+		"a source without rows before an update":   {"1.1 4 b, 1.2 1 b", "", true, "1 b", false, false},
+		"an insert, an update, a delete, the same": {"1.1 2 a, 1.2 4 b, 1.3 1 b", "", false, "1 b", true, false},
+		"not in the target, and another row left":  {"1.1 4 b, 1.2 3 a", pairs, false, "4 b", false, true},
+		"the same row came and went":               {"1.1 2 a, 1.2 1 a", pairs, false, "1 a", true, true},
+		"alike rows":                               {"1.1 4 a, 1.2 3 a", pairs, true, "4 a", true, true},
 	} {
 		for _, budget := range []int64{1, 1 << 30} {
 			t.Run(fmt.Sprintf("%s, %d bytes", name, budget), func(t *testing.T) {
@@ -49,9 +53,13 @@ func TestWhatBecameOfAKey(t *testing.T) {
 				alloc := memory.NewCheckedAllocator(memory.DefaultAllocator)
 				defer alloc.AssertSize(t, 0)
 				asked := false
+				var image []string
+				if c.image {
+					image = []string{"id", "value"}
+				}
 				r, err := latest.New(shape, latest.Options{
 					Keys: []string{"id", "region"}, Order: byAll, Budget: budget, SpillDir: t.TempDir(), Allocator: alloc,
-					Moves: &latest.Moves{Exists: func(_ context.Context, keys arrow.RecordBatch) ([]bool, error) {
+					Moves: &latest.Moves{Image: image, Exists: func(_ context.Context, keys arrow.RecordBatch) ([]bool, error) {
 						asked = true
 						if keys.NumRows() != 1 || keys.NumCols() != 2 || keys.Column(0).(*array.Int64).Value(0) != 1 {
 							t.Errorf("asked for %v", keys)
