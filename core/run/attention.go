@@ -258,8 +258,8 @@ func (a *attention) silence() diag.Diagnostic {
 		stage = " (" + a.at.stage + ")"
 	}
 	if len(a.asked) == 0 {
-		return diag.Errorf(diag.KindTransient, codeNoProgress, since+"It asks nothing of a source meanwhile. A large write, or a slow store, may take that long, and is waited for.",
-			"%s has come no further for %s%s: it works on %s", a.step, plan.Age(a.quiet), stage, a.place)
+		return diag.Errorf(diag.KindTransient, codeNoProgress, since+"It asks nothing of its source meanwhile. A large write, a slow store, or other steps that have all the reads which the source serves at once may take that long, and are waited for.",
+			"%s has come no further for %s%s; it is for %s", a.step, plan.Age(a.quiet), stage, a.place)
 	}
 	const look = "It is waited for. Look whether the server works, and what its sessions wait for: a lock of another session, for instance."
 	if a.step == a.source { // before any step

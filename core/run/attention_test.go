@@ -160,7 +160,7 @@ func TestAStepThatComesNoFurtherSaysForWhatItWaits(t *testing.T) {
 			"2m0s goes on: check.orders after 2m0s",
 		}},
 		"a silver": {"silver", 2 * time.Minute, true, []string{
-			"1m0s run.no_progress: silver.orders has come no further for 60 s: it works on silver.orders in sink.lake",
+			"1m0s run.no_progress: silver.orders has come no further for 60 s; it is for silver.orders in sink.lake",
 			"2m0s goes on: silver.orders after 2m0s",
 		}},
 		"none that is slow": {"rows", 59 * time.Second, false, nil},

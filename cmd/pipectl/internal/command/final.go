@@ -146,7 +146,12 @@ func (w *workspace) finalRow(ctx context.Context, lakes map[addr.Address]*planne
 	}
 	if at.behind != "" {
 		row.Reason = at.behind
-		return row, exit.Different, nil
+		hopeless, err := w.hopeless(ctx, lake, a)
+		if err != nil || hopeless == "" {
+			return row, exit.Different, err
+		}
+		row.Reason += ". But " + hopeless
+		return row, exit.Unhealthy, nil
 	}
 	if row.Verdict != nil && !time.UnixMicro(*row.Verdict).Before(args.Until) {
 		row.Final = true

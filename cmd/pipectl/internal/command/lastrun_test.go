@@ -21,3 +21,19 @@ func TestTheLastRunOfAStepIsWhenItEnded(t *testing.T) {
 		}
 	}
 }
+
+// What was not accepted says nothing of the table; what was read, and refused for
+// what it lacks, does.
+func TestARefusalByWhatWasReadIsTheLastRun(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]string{"run.not_accepted": "", "stream.column_discontinued": "told"} {
+		step := state.RunStep{Address: "stream.orders", Status: "refused", Diagnostics: []state.RunDiagnostic{{Severity: "Error", Code: code, Summary: "told"}}}
+		runs := []state.Run{{Finished: time.Unix(1000, 0), Steps: []state.RunStep{step}}}
+		if text, _ := lastRun(runs, addr.New(addr.Stream, "orders")); text != want {
+			t.Errorf("%s: %q, want %q", code, text, want)
+		}
+		if text, _ := lastFailure(runs, addr.New(addr.Stream, "orders")); text != want {
+			t.Errorf("%s: %q, want %q", code, text, want)
+		}
+	}
+}

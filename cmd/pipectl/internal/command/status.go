@@ -18,6 +18,7 @@ import (
 	"github.com/pipectl/pipectl/core/planner"
 	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/core/state"
+	"github.com/pipectl/pipectl/core/stream"
 )
 
 // status shows per table how far it has come.
@@ -366,8 +367,17 @@ func lastFailure(runs []state.Run, a addr.Address) (string, diag.Kind) {
 }
 
 // ran reports whether a step did its work or failed at it. One that was skipped,
-// refused, or kept out by another run's lock says nothing of the table.
+// refused, or kept out by another run's lock says nothing of the table. A stream
+// that met changes without a column was refused by what it read, and says it.
 func ran(s state.RunStep) bool {
-	locked := func(d state.RunDiagnostic) bool { return d.Code == "state.locked" }
-	return s.Status != "skipped" && s.Status != "refused" && !slices.ContainsFunc(s.Diagnostics, locked)
+	has := func(code string) bool {
+		return slices.ContainsFunc(s.Diagnostics, func(d state.RunDiagnostic) bool { return d.Code == code })
+	}
+	switch s.Status {
+	case "skipped":
+		return false
+	case "refused":
+		return has(stream.CodeDiscontinued)
+	}
+	return !has("state.locked")
 }
