@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path"
 	"strconv"
 	"time"
 
@@ -110,9 +111,9 @@ func (c *commit) run(ctx context.Context) (int64, error) {
 	}
 }
 
-// landed is the version that was written, unless it stands alone: the table was
-// taken away before its last call, and the folder now holds nothing else. What was
-// written there is then no table, and is taken back.
+// landed is the version that was written, unless the one before it is not there:
+// the table was taken away before the last call, and may have been made anew since.
+// What was written there is then part of no table, and is taken back.
 func (c *commit) landed(ctx context.Context, version int64) (int64, error) {
 	if version == 0 {
 		return version, nil
@@ -123,13 +124,15 @@ func (c *commit) landed(ctx context.Context, version int64) (int64, error) {
 	if !errors.Is(err, store.ErrNotExist) {
 		return version, nil // also when it cannot be looked for: the commit is there
 	}
-	own := t.object(logDir, commitName(version))
 	for o, err := range t.store.List(ctx, t.object(logDir)+"/", "") {
-		if err != nil || o.Path != own {
-			return version, nil // older versions are in a checkpoint
+		if err != nil {
+			return version, nil
+		}
+		if n := parseLogName(path.Base(o.Path)); n.kind >= classicCheckpoint && n.version >= version-1 {
+			return version, nil // which has what the commit before held
 		}
 	}
-	if err := t.store.Delete(ctx, own); err != nil {
+	if err := t.store.Delete(ctx, t.object(logDir, commitName(version))); err != nil {
 		return 0, fmt.Errorf("%w: the table was taken away before version %d was written, which cannot be removed: %w", ErrNotTable, version, err)
 	}
 	return 0, fmt.Errorf("%w: the table was taken away before version %d was written", ErrNotTable, version)

@@ -90,11 +90,14 @@ func (p *pool) dial(ctx context.Context) (*conn, error) {
 
 // vouch closes a new connection that leads to another database than the first
 // one did. A server name, a proxy or a copy that was failed over to may lead
-// there, between two parts of one snapshot or two tries of one call.
+// there, between two parts of one snapshot or two tries of one call. A database
+// that joined a group, or left one, is known by its alias on its server alone: on
+// another one that may be a copy, which has the alias, too.
 func (p *pool) vouch(c *conn) error {
 	p.mu.Lock()
-	first := p.database
-	same := first == (origin{}) || first.database.Same(c.database.database)
+	first, now := p.database, c.database
+	same := first == (origin{}) || first.database.Identity == now.database.Identity ||
+		first.display == now.display && first.database.Same(now.database)
 	if same {
 		// The newest: it may have joined a group, or left one, since the first.
 		p.database = c.database

@@ -3,6 +3,8 @@ package latest
 import (
 	"fmt"
 	"hash/maphash"
+	"slices"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 )
@@ -41,11 +43,10 @@ func NewMembers(batch arrow.RecordBatch) (*Members, error) {
 func (m *Members) Look(batch arrow.RecordBatch) error {
 	at := make([]int, len(m.columns))
 	for i, name := range m.columns {
-		found := batch.Schema().FieldIndices(name)
-		if len(found) != 1 {
-			return fmt.Errorf("key column %q stands %d times in the rows", name, len(found))
+		at[i] = slices.IndexFunc(batch.Schema().Fields(), func(f arrow.Field) bool { return strings.EqualFold(f.Name, name) })
+		if at[i] < 0 {
+			return fmt.Errorf("no key column %q in the rows", name)
 		}
-		at[i] = found[0]
 		if got, want := batch.Column(at[i]).DataType(), m.batch.Column(i).DataType(); !arrow.TypeEqual(got, want) {
 			return fmt.Errorf("key column %q is %s, want %s", name, got, want)
 		}
