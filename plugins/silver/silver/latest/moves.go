@@ -1,6 +1,7 @@
 package latest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -41,57 +42,69 @@ type Moves struct {
 // place is a row among the batches of a ranker.
 type place struct {
 	batch int32
-	row   int
+	row   int32
+}
+
+// visit is a row of a key in doubt.
+type visit struct {
+	slot int32
+	place
+}
+
+// doubt is a key of which no row says whether it is there.
+type doubt struct {
+	slot int32
+	came place // the last row that brought it
 }
 
 // settle finds out about the keys whose last row takes them away, while another row
 // of the same commit brings them.
 func (r *Ranker) settle(ctx context.Context, t *table, keys []key, orders []order) error {
-	rows := map[*slot][]place{}
-	for i := range t.slots {
-		if s := &t.slots[i]; s.batch != emptySlot && s.place&brought != 0 && !orders[s.batch].brings(s.row()) {
-			rows[s] = nil
-		}
+	doubtful := func(s *slot) bool {
+		return s.batch != emptySlot && s.place&brought != 0 && !orders[s.batch].brings(s.row())
 	}
-	if len(rows) == 0 {
+	if !slices.ContainsFunc(t.slots, func(s slot) bool { return doubtful(&s) }) {
 		return nil
 	}
+	var visits []visit
 	for b := range r.batches {
 		k := keys[b]
 		for row := range int(r.batches[b].NumRows()) {
-			s := t.find(k.hash(t.seed, row), func(batch int32, other int) bool { return k.equal(row, keys[batch], other) })
-			if list, doubtful := rows[s]; doubtful {
-				rows[s] = append(list, place{int32(b), row})
+			at := t.index(k.hash(t.seed, row), func(batch int32, other int) bool { return k.equal(row, keys[batch], other) })
+			if doubtful(&t.slots[at]) {
+				visits = append(visits, visit{int32(at), place{int32(b), int32(row)}})
 			}
 		}
 	}
-	var open []*slot
-	brings := map[*slot]place{}
-	for s, list := range rows {
-		slices.SortStableFunc(list, func(a, b place) int { return orders[a.batch].compare(a.row, orders[b.batch], b.row) })
-		switch became, at := r.outcome(list, orders); became {
-		case there:
-			s.at(at.batch, at.row, false)
-		case asBefore:
-			open, brings[s] = append(open, s), at
+	slices.SortStableFunc(visits, func(a, b visit) int {
+		if c := cmp.Compare(a.slot, b.slot); c != 0 {
+			return c
 		}
-	}
-	open = slices.DeleteFunc(open, func(s *slot) bool {
-		came := brings[s]
-		another := r.differ(came, place{s.batch, s.row()})
-		if another {
-			s.at(came.batch, came.row, false)
-		}
-		return another
+		return orders[a.batch].compare(int(a.row), orders[b.batch], int(b.row))
 	})
+	var open []doubt
+	for len(visits) > 0 {
+		n := 1
+		for n < len(visits) && visits[n].slot == visits[0].slot {
+			n++
+		}
+		s := &t.slots[visits[0].slot]
+		became, came := r.outcome(visits[:n], orders)
+		switch {
+		case became == there, became == asBefore && r.differ(came, place{s.batch, int32(s.row())}):
+			s.at(came.batch, int(came.row), false)
+		case became == asBefore:
+			open = append(open, doubt{visits[0].slot, came})
+		}
+		visits = visits[n:]
+	}
 	if len(open) == 0 || r.options.Moves.Exists == nil {
 		return nil
 	}
-	list := make([]place, len(open))
-	for i, s := range open {
-		list[i] = brings[s]
-	}
-	asked, err := r.keysOf(list)
+	slices.SortFunc(open, func(a, b doubt) int {
+		return cmp.Or(cmp.Compare(a.came.batch, b.came.batch), cmp.Compare(a.came.row, b.came.row))
+	})
+	asked, err := r.keysOf(open)
 	if err != nil {
 		return err
 	}
@@ -100,9 +113,9 @@ func (r *Ranker) settle(ctx context.Context, t *table, keys []key, orders []orde
 	if err != nil {
 		return err
 	}
-	for i, s := range open {
+	for i, d := range open {
 		if exists[i] {
-			s.at(list[i].batch, list[i].row, false)
+			t.slots[d.slot].at(d.came.batch, int(d.came.row), false)
 		}
 	}
 	return nil
@@ -118,7 +131,7 @@ func (r *Ranker) differ(came, left place) bool {
 			continue
 		}
 		a, b := r.batches[came.batch].Column(at[0]), r.batches[left.batch].Column(at[0])
-		if (a.IsNull(came.row) || b.IsNull(left.row)) && arrow.IsBaseBinary(b.DataType().ID()) {
+		if (a.IsNull(int(came.row)) || b.IsNull(int(left.row))) && arrow.IsBaseBinary(b.DataType().ID()) {
 			continue
 		}
 		if !array.SliceEqual(a, int64(came.row), int64(came.row)+1, b, int64(left.row), int64(left.row)+1) {
@@ -137,23 +150,23 @@ const (
 	gone
 )
 
-// outcome follows the rows of one key, in their order, commit by commit. at is the
-// row that it has when it is there.
-func (r *Ranker) outcome(list []place, orders []order) (state became, at place) {
+// outcome follows the rows of one key, in their order, commit by commit. came is
+// the row that it has when it is there.
+func (r *Ranker) outcome(list []visit, orders []order) (state became, came place) {
 	for len(list) > 0 {
 		n := 1
-		for n < len(list) && orders[list[0].batch].sameCommit(list[0].row, orders[list[n].batch], list[n].row) {
+		for n < len(list) && orders[list[0].batch].sameCommit(int(list[0].row), orders[list[n].batch], int(list[n].row)) {
 			n++
 		}
 		brought, taken, bringing := 0, 0, false
-		for _, p := range list[:n] {
-			o := orders[p.batch]
-			if bringing = o.brings(p.row); !bringing {
+		for _, v := range list[:n] {
+			o := orders[v.batch]
+			if bringing = o.brings(int(v.row)); !bringing {
 				taken++
 				continue
 			}
-			at = p
-			switch op := o.operation.Value(p.row); {
+			came = v.place
+			switch op := o.operation.Value(int(v.row)); {
 			case op == opSnapshot:
 				state = there
 			case op == opInsert || r.before: // without the rows before, updates only go on
@@ -168,31 +181,58 @@ func (r *Ranker) outcome(list []place, orders []order) (state became, at place) 
 		}
 		list = list[n:]
 	}
-	return state, at
+	return state, came
 }
 
-// keysOf are the key columns of rows.
-func (r *Ranker) keysOf(list []place) (arrow.RecordBatch, error) {
-	var fields []arrow.Field
-	var columns []arrow.Array
+// keysOf are the key columns of the rows that brought keys, which are in the order
+// of the batches.
+func (r *Ranker) keysOf(open []doubt) (arrow.RecordBatch, error) {
+	var pieces []arrow.RecordBatch
 	defer func() {
-		for _, c := range columns {
-			c.Release()
-		}
-	}()
-	for _, at := range r.keys {
-		pieces := make([]arrow.Array, len(list))
-		for i, p := range list {
-			pieces[i] = array.NewSlice(r.batches[p.batch].Column(at), int64(p.row), int64(p.row)+1)
-		}
-		whole, err := array.Concatenate(pieces, r.options.Allocator)
 		for _, p := range pieces {
 			p.Release()
 		}
-		if err != nil {
-			return nil, fmt.Errorf("taking %d keys: %w", len(list), err)
-		}
-		fields, columns = append(fields, r.schema.Field(at)), append(columns, whole)
+	}()
+	fields := make([]arrow.Field, len(r.keys))
+	for i, at := range r.keys {
+		fields[i] = r.schema.Field(at)
 	}
-	return array.NewRecordBatch(arrow.NewSchema(fields, nil), columns, int64(len(list))), nil
+	schema := arrow.NewSchema(fields, nil)
+	var rows []int32
+	for i, d := range open {
+		rows = append(rows, d.came.row)
+		if i+1 < len(open) && open[i+1].came.batch == d.came.batch {
+			continue
+		}
+		columns := make([]arrow.Array, len(r.keys))
+		for k, at := range r.keys {
+			columns[k] = r.batches[d.came.batch].Column(at)
+		}
+		whole := array.NewRecordBatch(schema, columns, r.batches[d.came.batch].NumRows())
+		piece, err := Take(whole, rows, r.options.Allocator)
+		whole.Release()
+		if err != nil {
+			return nil, err
+		}
+		pieces, rows = append(pieces, piece), rows[:0]
+	}
+	columns := make([]arrow.Array, len(r.keys))
+	defer func() {
+		for _, c := range columns {
+			if c != nil {
+				c.Release()
+			}
+		}
+	}()
+	for k := range r.keys {
+		parts := make([]arrow.Array, len(pieces))
+		for i, p := range pieces {
+			parts[i] = p.Column(k)
+		}
+		var err error
+		if columns[k], err = array.Concatenate(parts, r.options.Allocator); err != nil {
+			return nil, fmt.Errorf("taking %d keys: %w", len(open), err)
+		}
+	}
+	return array.NewRecordBatch(schema, columns, int64(len(open))), nil
 }

@@ -51,11 +51,16 @@ func (t *table) clear() {
 
 // find returns the slot of the key, or the empty one where it belongs.
 func (t *table) find(h uint64, same func(batch int32, row int) bool) *slot {
+	return &t.slots[t.index(h, same)]
+}
+
+// index is the number of the slot that find returns.
+func (t *table) index(h uint64, same func(batch int32, row int) bool) int {
 	mask := uint64(len(t.slots) - 1)
 	for i := h & mask; ; i = (i + 1) & mask {
 		s := &t.slots[i]
 		if s.batch == emptySlot || s.hash == h && same(s.batch, s.row()) {
-			return s
+			return int(i)
 		}
 	}
 }
