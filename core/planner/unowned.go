@@ -33,7 +33,9 @@ type taking struct {
 // only when it shows that they were written by the layout that pipectl shares
 // with mssql-cdc-pyspark, and of a silver only when control knows how far they
 // have come: without a position silver is built from bronze, and its rows are
-// gone. Everything else is another program's, which nobody has asked.
+// gone. One that names its bronze is what a run of an older release left when it
+// ended before its position: its rows are applied anew, and the plan says so.
+// Everything else is another program's, which nobody has asked.
 func (p *planning) unowned(ctx context.Context, lake *Lake, have plugin.TableState, a addr.Address) (taking, error) {
 	take := taking{words: "take over: the table has no owner", class: plan.ClassInPlace}
 	if have.Rows == 0 {
