@@ -269,38 +269,78 @@ type tableIn struct {
 // inspectSources asks each source once about all its tables, sources side by
 // side.
 func (p *planning) inspectSources(ctx context.Context) error {
+	logs, err := p.loadLogs(ctx)
+	if err != nil {
+		return err
+	}
 	requests := map[addr.Address]plugin.InspectRequest{}
-	for i := range p.Config.Streams {
+	for i, found := range logs {
 		s := &p.Config.Streams[i]
-		lake := p.lakes[s.To]
-		if lake == nil || !p.reads(s) {
+		if !found.asked {
 			continue
 		}
+		if found.err != nil {
+			p.broken[s.Addr] = s.Origin.Locate(s.Addr, diag.FromError(found.err))
+			continue
+		}
+		p.logs[s.Addr], p.generations[s.Addr] = found.log, found.generation
 		table := p.Config.Table(s.Table)
 		req := requests[table.Source]
 		req.PendingLimit = p.PendingLimit
 		if req.Since == nil {
 			req.Since = map[string]plugin.Position{}
 		}
-		own := lake.State.Stream(s.AppID)
-		generation, err := own.Generation(ctx)
-		var log state.Log
-		if err == nil {
-			log, err = own.Checkpoint(generation.Number).Load(ctx)
-		}
-		if err != nil {
-			p.broken[s.Addr] = s.Origin.Locate(s.Addr, diag.FromError(err))
-			continue
-		}
-		p.logs[s.Addr], p.generations[s.Addr] = log, generation.Number
 		source := SourceTable(table, s)
 		req.Tables = append(req.Tables, source)
-		if log.Newest >= 0 {
-			req.Since[source.Address] = CommittedEnd(log)
+		if found.log.Newest >= 0 {
+			req.Since[source.Address] = CommittedEnd(found.log)
 		}
 		requests[table.Source] = req
 	}
 	return p.inspect(ctx, requests)
+}
+
+// sideBySide is how many blocks are asked about at once: their state lies behind a
+// plugin and perhaps a network, and most of the time is waiting.
+const sideBySide = 8
+
+// loadedLog is how far a stream has come; asked is false for one that no chosen
+// step needs.
+type loadedLog struct {
+	asked      bool
+	log        state.Log
+	generation int
+	err        error
+}
+
+// loadLogs reads the checkpoints of the streams that chosen steps need, in the
+// order of the configuration.
+func (p *planning) loadLogs(ctx context.Context) ([]loadedLog, error) {
+	logs := make([]loadedLog, len(p.Config.Streams))
+	var group errgroup.Group
+	group.SetLimit(sideBySide)
+	for i := range p.Config.Streams {
+		s, found := &p.Config.Streams[i], &logs[i]
+		lake := p.lakes[s.To]
+		if lake == nil || !p.reads(s) {
+			continue
+		}
+		found.asked = true
+		group.Go(func() error {
+			own := lake.State.Stream(s.AppID)
+			generation, err := own.Generation(ctx)
+			if err == nil {
+				found.generation = generation.Number
+				found.log, err = own.Checkpoint(generation.Number).Load(ctx)
+			}
+			found.err = err
+			return nil // belongs to the stream
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return logs, ctx.Err()
 }
 
 // reads reports whether a chosen step needs the stream's source table.

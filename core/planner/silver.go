@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/ledger"
 	"github.com/pipectl/pipectl/core/model"
@@ -11,20 +13,51 @@ import (
 	"github.com/pipectl/pipectl/core/plugin"
 )
 
+// silverStep is a step of a silver while it is planned. answer and err are set
+// when ask is.
+type silverStep struct {
+	silver *model.Silver
+	step   plan.Step
+	ask    bool
+	answer plugin.SilverPlan
+	err    error
+}
+
 func (p *planning) planSilvers(ctx context.Context) error {
+	var steps []*silverStep
+	var group errgroup.Group
+	group.SetLimit(sideBySide)
 	for i := range p.Config.Silvers {
 		v := &p.Config.Silvers[i]
 		if !p.wanted(v.Addr) {
 			continue
 		}
-		step := p.step(v.Addr, v.Origin, v.To, v.From)
-		step.After = []addr.Address{v.From}
-		if lake := p.lakes[v.To]; lake != nil && !step.Diagnostics.HasErrors() && step.Blocked.IsZero() {
-			if err := p.silver(ctx, lake, v, &step); err != nil {
+		s := &silverStep{silver: v, step: p.step(v.Addr, v.Origin, v.To, v.From)}
+		s.step.After = []addr.Address{v.From}
+		steps = append(steps, s)
+		lake := p.lakes[v.To]
+		if s.ask = lake != nil && !s.step.Diagnostics.HasErrors() && s.step.Blocked.IsZero(); s.ask {
+			group.Go(func() error {
+				s.answer, s.err = p.askSilver(ctx, lake, v)
+				return nil // belongs to the step
+			})
+		}
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for _, s := range steps {
+		v, step := s.silver, &s.step
+		if s.ask {
+			err := s.err
+			if err == nil {
+				err = p.silver(ctx, p.lakes[v.To], v, s.answer, step)
+			}
+			if err != nil {
 				if ctx.Err() != nil {
 					return ctx.Err()
 				}
-				p.fail(&step, err)
+				p.fail(step, err)
 			}
 		}
 		if step.Diagnostics.HasErrors() {
@@ -32,7 +65,7 @@ func (p *planning) planSilvers(ctx context.Context) error {
 		} else if !step.Blocked.IsZero() {
 			p.broken[v.Addr] = p.broken[step.Blocked]
 		}
-		p.out.Steps = append(p.out.Steps, step)
+		p.out.Steps = append(p.out.Steps, *step)
 	}
 	return nil
 }
@@ -67,27 +100,32 @@ func (l *Lake) host(v *model.Silver, s *model.Stream) (plugin.Host, error) {
 	}, err
 }
 
-func (p *planning) silver(ctx context.Context, lake *Lake, v *model.Silver, step *plan.Step) error {
+// askSilver asks the plugin what a silver needs. It runs beside others and only
+// reads what was planned before.
+func (p *planning) askSilver(ctx context.Context, lake *Lake, v *model.Silver) (plugin.SilverPlan, error) {
 	if err := p.unreadable[tableIn{v.To, v.Target}]; err != nil {
-		return err
+		return plugin.SilverPlan{}, err
 	}
 	s := p.Config.Stream(v.From)
 	session, err := p.Plugins.Silver(ctx, v.Addr)
 	if err != nil {
-		return err
+		return plugin.SilverPlan{}, err
 	}
 	host, err := lake.SilverHost(v, s)
 	if err != nil {
-		return err
+		return plugin.SilverPlan{}, err
 	}
+	return session.PlanSilver(ctx, SilverRequest(v, s, p.info[s.Addr], p.specs[s.Addr]), host)
+}
+
+// silver plans the tables of one silver from what its plugin answered.
+func (p *planning) silver(ctx context.Context, lake *Lake, v *model.Silver, answer plugin.SilverPlan, step *plan.Step) error {
+	s := p.Config.Stream(v.From)
 	info := p.info[s.Addr]
-	answer, err := session.PlanSilver(ctx, SilverRequest(v, s, info, p.specs[s.Addr]), host)
-	if err != nil {
-		return err
-	}
 	step.Diagnostics = append(step.Diagnostics, v.Origin.Locate(v.Addr, answer.Diagnostics)...)
 	for _, spec := range answer.Tables {
 		if spec.Table.Name == v.Target {
+			var err error
 			if spec, err = silverKey(v, p.tables[v.To][v.Target], spec, info.Key, step); err != nil {
 				return err
 			}
