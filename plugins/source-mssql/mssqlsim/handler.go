@@ -288,7 +288,7 @@ func toWire(e *sqltype.Error) *tds.Error {
 type output struct {
 	c     *conn
 	w     *tds.Results
-	types []sqltype.Type
+	write []columnWriter // of the columns of the open result
 	row   *tds.RowWriter
 }
 
@@ -297,9 +297,9 @@ func (o *output) Columns(cols []tsql.Column) error {
 	if err != nil {
 		return err
 	}
-	o.types = o.types[:0]
+	o.write = o.write[:0]
 	for _, c := range cols {
-		o.types = append(o.types, c.Type)
+		o.write = append(o.write, writerOf(c.Type))
 	}
 	o.w.Columns(wire)
 	o.row = o.w.RowWriter()
@@ -308,7 +308,11 @@ func (o *output) Columns(cols []tsql.Column) error {
 
 func (o *output) Row(row sqltype.Row) error {
 	for i := range row {
-		writeValue(o.row, row[i], &o.types[i])
+		if v := &row[i]; v.IsNull() {
+			o.row.Null()
+		} else {
+			o.write[i](o.row, v)
+		}
 	}
 	return o.row.End()
 }

@@ -92,47 +92,6 @@ func wireColumns(cols []tsql.Column) ([]tds.Column, error) {
 	return out, nil
 }
 
-// writeValue writes one value of a row.
-func writeValue(w *tds.RowWriter, v sqltype.Value, t *sqltype.Type) {
-	if v.IsNull() {
-		w.Null()
-		return
-	}
-	switch t.Class() {
-	case sqltype.ClassInt:
-		w.Int64(v.Int())
-	case sqltype.ClassBit:
-		w.Bool(v.Bool())
-	case sqltype.ClassFloat:
-		w.Float64(v.Float())
-	case sqltype.ClassDecimal:
-		if n, ok := v.Small(); ok {
-			w.Decimal64(n)
-			return
-		}
-		w.Decimal128(split(v.Big()))
-	case sqltype.ClassTime:
-		if t.Kind == sqltype.DateTimeOffset {
-			w.DateTimeOffset(v.Ticks()+int64(v.Offset())*sqltype.TicksPerMinute, v.Offset())
-			return
-		}
-		w.DateTime2(v.Ticks())
-	case sqltype.ClassGUID:
-		w.GUID(tds.GUID([]byte(v.Str())))
-	case sqltype.ClassString:
-		w.Text(v.Str())
-	default:
-		if t.Kind == sqltype.Variant {
-			base := v.Base()
-			if b, err := wireType(base); err == nil {
-				w.Value(tds.Typed{Type: b, Value: wireValue(v, base)})
-				return
-			}
-		}
-		w.ByteString(v.Str())
-	}
-}
-
 // modelType gives a wire type as package sqltype has it.
 func modelType(t tds.Type) (sqltype.Type, error) {
 	ints := map[int]sqltype.Kind{1: sqltype.TinyInt, 2: sqltype.SmallInt, 4: sqltype.Int, 8: sqltype.BigInt}

@@ -99,11 +99,11 @@ func cutPrefix(s, prefix string) string {
 
 // cursor delivers change rows with some of the first columns and the captured ones.
 func (in *Instance) cursor(rows []change, first ...int) *changeCursor {
-	c := &changeCursor{rows: rows, cols: first, out: make(sqltype.Row, len(first)+len(in.captured))}
+	places := first
 	for _, x := range in.captured {
-		c.cols = append(c.cols, x.id)
+		places = append(places, x.id)
 	}
-	return c
+	return changes(rows, false, places)
 }
 
 // between cuts change rows to a range. Entries of rows never change, so it needs no lock.

@@ -39,11 +39,11 @@ func (r *changeTable) Scan(_ context.Context, req tsql.ScanRequest) (tsql.Cursor
 	rows := r.in.rows
 	db.mu.RUnlock()
 	from, to := lsnRange(req, len(rows), func(i int) *Entry { return rows[i].entry })
-	c := &changeCursor{rows: rows[from:to], reverse: req.Reverse, out: make(sqltype.Row, len(req.Columns))}
-	for _, k := range req.Columns {
-		c.cols = append(c.cols, r.place(k))
+	places := make([]int, len(req.Columns))
+	for i, k := range req.Columns {
+		places[i] = r.place(k)
 	}
-	return c, nil
+	return changes(rows[from:to], req.Reverse, places), nil
 }
 
 // The places of columns that are not in the image.
@@ -99,9 +99,29 @@ func lsnRange(req tsql.ScanRequest, n int, entry func(int) *Entry) (from, to int
 
 type changeCursor struct {
 	rows    []change
-	cols    []int
+	cells   []changeCells
 	reverse bool
 	out     sqltype.Row
+}
+
+// changeCells are columns of the answer: one that is not in the image, or as many as stand side by side in the image.
+type changeCells struct {
+	place int // of the first
+	out   int // where the first goes
+	n     int
+}
+
+// changes gives a cursor over change rows whose columns have these places.
+func changes(rows []change, reverse bool, places []int) *changeCursor {
+	c := &changeCursor{rows: rows, reverse: reverse, out: make(sqltype.Row, len(places))}
+	for i, p := range places {
+		if k := len(c.cells) - 1; k >= 0 && p >= 0 && c.cells[k].place >= 0 && c.cells[k].place+c.cells[k].n == p {
+			c.cells[k].n++
+			continue
+		}
+		c.cells = append(c.cells, changeCells{place: p, out: i, n: 1})
+	}
+	return c
 }
 
 func (c *changeCursor) Next() (sqltype.Row, error) {
@@ -116,22 +136,25 @@ func (c *changeCursor) Next() (sqltype.Row, error) {
 		x = &c.rows[0]
 		c.rows = c.rows[1:]
 	}
-	for i, p := range c.cols {
-		switch p {
+	for i := range c.cells {
+		cell := &c.cells[i]
+		to := &c.out[cell.out]
+		switch cell.place {
 		case placeStart:
-			c.out[i] = x.entry.value
+			*to = x.entry.value
 		case placeNull:
-			c.out[i] = sqltype.Value{}
+			*to = sqltype.Value{}
 		case placeSeq:
-			c.out[i] = x.seq
+			*to = x.seq
 		case placeOp:
-			c.out[i] = sqltype.FromInt(int64(x.op))
+			*to = sqltype.FromInt(int64(x.op))
 		case placeMask:
-			c.out[i] = x.mask
+			*to = x.mask
 		case placeCmd:
-			c.out[i] = sqltype.FromInt(int64(x.cmd))
-		default:
-			c.out[i] = at(x.image, p)
+			*to = sqltype.FromInt(int64(x.cmd))
+		default: // images older than a column have NULL there
+			run := c.out[cell.out : cell.out+cell.n]
+			clear(run[copy(run, x.image[min(cell.place, len(x.image)):]):])
 		}
 	}
 	return c.out, nil

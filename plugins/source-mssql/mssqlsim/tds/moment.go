@@ -33,15 +33,15 @@ func TimeOf(ticks int64) time.Time {
 
 // appendMoment appends the value of a date or time type without its length. Digits beyond the scale are cut, but
 // datetime takes the nearest 1/300 s. offset is the minutes east of UTC of a datetimeoffset, whose ticks are local.
-func appendMoment(b []byte, t Type, ticks int64, offset int) ([]byte, error) {
+func appendMoment(b []byte, t *Type, ticks int64, offset int) ([]byte, error) {
 	if t.ID == IDDateTimeOffset {
 		if offset < -840 || offset > 840 {
-			return b, fmt.Errorf("offset of %d minutes, %s allows 14 hours", offset, t)
+			return b, fmt.Errorf("offset of %d minutes, %s allows 14 hours", offset, *t)
 		}
 		ticks -= int64(offset) * 60 * ticksPerSecond
 	}
 	if ticks < 0 || ticks > maxTicks {
-		return b, fmt.Errorf("%d ticks are outside the years 1 to 9999 of %s", ticks, t)
+		return b, fmt.Errorf("%d ticks are outside the years 1 to 9999 of %s", ticks, *t)
 	}
 	day, tick := ticks/ticksPerDay, ticks%ticksPerDay
 	switch t.ID {
@@ -56,7 +56,7 @@ func appendMoment(b []byte, t Type, ticks int64, offset int) ([]byte, error) {
 	case IDDateTimeN:
 		return appendDateTime(b, t, day-days1900, tick)
 	}
-	return b, fmt.Errorf("a date or time does not fit %s", t)
+	return b, fmt.Errorf("a date or time does not fit %s", *t)
 }
 
 func appendDay(b []byte, day int64) []byte {
@@ -75,7 +75,7 @@ func appendClock(b []byte, scale byte, tick int64) []byte {
 }
 
 // appendDateTime appends datetime (days from 1900, 1/300 s) or smalldatetime (days from 1900, minutes).
-func appendDateTime(b []byte, t Type, day, tick int64) ([]byte, error) {
+func appendDateTime(b []byte, t *Type, day, tick int64) ([]byte, error) {
 	if t.Size == 4 {
 		if day < 0 || day > 65535 {
 			return b, fmt.Errorf("%d days from 1900-01-01 are outside smalldatetime", day)

@@ -76,12 +76,12 @@ var pow10 = func() (p [39]uint128) {
 }()
 
 // appendDecimal appends decimal, numeric or money without its length; u is at the scale of the type.
-func appendDecimal(b []byte, t Type, u uint128, negative bool) ([]byte, error) {
+func appendDecimal(b []byte, t *Type, u uint128, negative bool) ([]byte, error) {
 	if t.ID == IDMoneyN {
 		return appendMoney(b, t, u, negative)
 	}
 	if t.Prec < 1 || t.Prec > 38 || !u.less(pow10[t.Prec]) {
-		return b, fmt.Errorf("more than %d digits for %s", t.Prec, t)
+		return b, fmt.Errorf("more than %d digits for %s", t.Prec, *t)
 	}
 	sign := byte(1)
 	if negative {
@@ -100,7 +100,7 @@ func appendDecimal(b []byte, t Type, u uint128, negative bool) ([]byte, error) {
 }
 
 // appendMoney appends money, whose halves are sent high first, or smallmoney.
-func appendMoney(b []byte, t Type, u uint128, negative bool) ([]byte, error) {
+func appendMoney(b []byte, t *Type, u uint128, negative bool) ([]byte, error) {
 	limit := uint64(math.MaxInt64)
 	if t.Size == 4 {
 		limit = math.MaxInt32
@@ -111,7 +111,7 @@ func appendMoney(b []byte, t Type, u uint128, negative bool) ([]byte, error) {
 		n = -n
 	}
 	if u.hi != 0 || u.lo > limit {
-		return b, fmt.Errorf("too large for %s", t)
+		return b, fmt.Errorf("too large for %s", *t)
 	}
 	if t.Size == 4 {
 		return u32(b, uint32(n)), nil
@@ -145,7 +145,7 @@ func (d Dec) atScale(t Type) (u uint128, negative bool, err error) {
 }
 
 // appendInt appends tinyint to bigint without its length.
-func appendInt(b []byte, t Type, n int64) ([]byte, error) {
+func appendInt(b []byte, t *Type, n int64) ([]byte, error) {
 	switch t.Size {
 	case 1:
 		if n < 0 || n > math.MaxUint8 {
@@ -165,17 +165,17 @@ func appendInt(b []byte, t Type, n int64) ([]byte, error) {
 	case 8:
 		return u64(b, uint64(n)), nil
 	}
-	return b, fmt.Errorf("%d is out of the range of %s", n, t)
+	return b, fmt.Errorf("%d is out of the range of %s", n, *t)
 }
 
 // appendFloat appends real or float without its length. SQL Server has no infinities and no NaN.
-func appendFloat(b []byte, t Type, f float64) ([]byte, error) {
+func appendFloat(b []byte, t *Type, f float64) ([]byte, error) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return b, fmt.Errorf("%v does not exist in %s", f, t)
+		return b, fmt.Errorf("%v does not exist in %s", f, *t)
 	}
 	if t.Size == 4 {
 		if math.IsInf(float64(float32(f)), 0) {
-			return b, fmt.Errorf("%v is out of the range of %s", f, t)
+			return b, fmt.Errorf("%v is out of the range of %s", f, *t)
 		}
 		return u32(b, math.Float32bits(float32(f))), nil
 	}

@@ -26,6 +26,7 @@ type RowWriter struct {
 	r      *Results
 	open   bool // a row has begun
 	next   int  // the column of the next value
+	limit  int  // the columns that may have a value; 0 while no row has begun and after a mistake
 	start  int  // of the row in r.b
 	bitmap int  // of the NULL bitmap in r.b, 0 without
 	nulls  bool
@@ -35,12 +36,13 @@ type RowWriter struct {
 // begin starts a row: its token, and the bitmap of its NULLs when there is to be one.
 func (w *RowWriter) begin() {
 	r := w.r
-	w.open, w.next, w.nulls, w.err = true, 0, false, nil
+	w.open, w.next, w.limit, w.nulls, w.err = true, 0, 0, false, nil
 	w.start, w.bitmap = len(r.b), 0
 	if !r.open {
 		w.err = errors.New("tds: a row before the columns of its result")
 		return
 	}
+	w.limit = len(r.cols)
 	if r.capture == nil && r.NBC && r.ver >= ver73 {
 		r.b = append(r.b, tokNBCRow)
 		w.bitmap = len(r.b)
@@ -52,32 +54,48 @@ func (w *RowWriter) begin() {
 	r.b = append(r.b, tokRow)
 }
 
-// column is the one of the next value; nil after a mistake.
+// column is the one of the next value; nil after a mistake. It is small enough for the compiler to put it into every
+// method that writes a value.
 func (w *RowWriter) column() *wireColumn {
+	if w.next >= w.limit {
+		return w.other()
+	}
+	w.next++
+	return &w.r.cols[w.next-1]
+}
+
+// other is column for a value that does not follow another: the first of a row, one too many, and any after a mistake.
+func (w *RowWriter) other() *wireColumn {
 	if !w.open {
 		w.begin()
 	}
-	if w.err != nil {
-		return nil
+	if w.err == nil && w.next >= w.limit {
+		w.mistake(fmt.Errorf("tds: a row of more than %d values", len(w.r.cols)))
 	}
-	if w.next >= len(w.r.cols) {
-		w.err = fmt.Errorf("tds: a row of more than %d values", len(w.r.cols))
+	if w.err != nil {
 		return nil
 	}
 	w.next++
 	return &w.r.cols[w.next-1]
 }
 
+// mistake makes the row an error; it takes no more values.
+func (w *RowWriter) mistake(err error) { w.err, w.limit = err, 0 }
+
 // set keeps what an append function returned.
 func (w *RowWriter) set(c *wireColumn, b []byte, err error) {
 	w.r.b = b
 	if err != nil {
-		w.err = fmt.Errorf("tds: column %d %q: %w", w.next, c.Name, err)
+		w.refuse(c, err)
 	}
 }
 
+func (w *RowWriter) refuse(c *wireColumn, err error) {
+	w.mistake(fmt.Errorf("tds: column %d %q: %w", w.next, c.Name, err))
+}
+
 func (w *RowWriter) misfit(c *wireColumn, kind string) {
-	w.err = fmt.Errorf("tds: column %d %q: %s does not fit %s", w.next, c.Name, kind, c.Type)
+	w.mistake(fmt.Errorf("tds: column %d %q: %s does not fit %s", w.next, c.Name, kind, c.Type))
 }
 
 // length appends the length of the scalar that follows, unless the column is of a fixed-length form.
@@ -94,12 +112,12 @@ func (w *RowWriter) Null() {
 	switch {
 	case c == nil:
 	case !c.Nullable:
-		w.err = fmt.Errorf("tds: column %d %q: NULL, and the column was announced NOT NULL", w.next, c.Name)
+		w.mistake(fmt.Errorf("tds: column %d %q: NULL, and the column was announced NOT NULL", w.next, c.Name))
 	case w.bitmap > 0:
 		w.r.b[w.bitmap+(w.next-1)/8] |= 1 << ((w.next - 1) % 8)
 		w.nulls = true
 	default:
-		w.r.b = appendNull(w.r.b, c.wire)
+		w.r.b = appendNull(w.r.b, &c.wire)
 	}
 }
 
@@ -113,7 +131,7 @@ func (w *RowWriter) Int64(n int64) {
 		w.misfit(c, "an integer")
 		return
 	}
-	b, err := appendInt(w.length(c), c.wire, n)
+	b, err := appendInt(w.length(c), &c.wire, n)
 	w.set(c, b, err)
 }
 
@@ -140,7 +158,7 @@ func (w *RowWriter) Float64(f float64) {
 		w.misfit(c, "a float")
 		return
 	}
-	b, err := appendFloat(w.length(c), c.wire, f)
+	b, err := appendFloat(w.length(c), &c.wire, f)
 	w.set(c, b, err)
 }
 
@@ -159,7 +177,7 @@ func (w *RowWriter) Decimal128(high int64, low uint64) {
 		return
 	}
 	u, negative := magnitude(high, low)
-	b, err := appendDecimal(w.length(c), c.wire, u, negative)
+	b, err := appendDecimal(w.length(c), &c.wire, u, negative)
 	w.set(c, b, err)
 }
 
@@ -206,15 +224,15 @@ func (w *RowWriter) DateTimeOffset(localTicks int64, offset int) {
 
 func (w *RowWriter) moment(c *wireColumn, ticks int64, offset int) {
 	if c.down {
-		if _, err := appendMoment(nil, c.Type, ticks, offset); err != nil {
+		if _, err := appendMoment(nil, &c.Type, ticks, offset); err != nil {
 			w.set(c, w.r.b, err)
 			return
 		}
-		b, err := appendText(w.r.b, c.wire, momentText(c.Type, ticks, offset))
+		b, err := appendText(w.r.b, &c.wire, momentText(c.Type, ticks, offset))
 		w.set(c, b, err)
 		return
 	}
-	b, err := appendMoment(w.length(c), c.wire, ticks, offset)
+	b, err := appendMoment(w.length(c), &c.wire, ticks, offset)
 	w.set(c, b, err)
 }
 
@@ -228,7 +246,7 @@ func (w *RowWriter) Bytes(p []byte) {
 		w.misfit(c, "binary")
 		return
 	}
-	b, err := appendBytes(w.r.b, c.wire, p)
+	b, err := appendBytes(w.r.b, &c.wire, p)
 	w.set(c, b, err)
 }
 
@@ -242,7 +260,7 @@ func (w *RowWriter) ByteString(p string) {
 		w.misfit(c, "binary")
 		return
 	}
-	b, err := appendBytes(w.r.b, c.wire, p)
+	b, err := appendBytes(w.r.b, &c.wire, p)
 	w.set(c, b, err)
 }
 
@@ -256,7 +274,7 @@ func (w *RowWriter) UTF16(p []byte) {
 		w.misfit(c, "UTF-16")
 		return
 	}
-	b, err := appendBytes(w.r.b, c.wire, p)
+	b, err := appendBytes(w.r.b, &c.wire, p)
 	w.set(c, b, err)
 }
 
@@ -270,7 +288,7 @@ func (w *RowWriter) Text(s string) {
 		w.misfit(c, "text")
 		return
 	}
-	b, err := appendText(w.r.b, c.wire, s)
+	b, err := appendText(w.r.b, &c.wire, s)
 	w.set(c, b, err)
 }
 
@@ -284,7 +302,7 @@ func (w *RowWriter) UTF8(p []byte) {
 		w.misfit(c, "text")
 		return
 	}
-	b, err := appendText(w.r.b, c.wire, p)
+	b, err := appendText(w.r.b, &c.wire, p)
 	w.set(c, b, err)
 }
 
@@ -319,7 +337,7 @@ func (w *RowWriter) End() error {
 	if !w.open {
 		w.begin()
 	}
-	w.open = false
+	w.open, w.limit = false, 0
 	if w.err == nil && w.next < len(r.cols) {
 		w.err = fmt.Errorf("tds: a row of %d values for %d columns", w.next, len(r.cols))
 	}

@@ -15,6 +15,14 @@ func appendUTF16[T string | []byte](b []byte, s T) []byte {
 	at := len(b)
 	b = b[:at+2*len(s)] // UTF-16 is at most twice as long as UTF-8
 	i := 0
+	for ; i+4 <= len(s); i += 4 { // four characters of ASCII at once
+		four := uint64(s[i]) | uint64(s[i+1])<<16 | uint64(s[i+2])<<32 | uint64(s[i+3])<<48
+		if four&0x0080_0080_0080_0080 != 0 {
+			break
+		}
+		binary.LittleEndian.PutUint64(b[at:], four)
+		at += 8
+	}
 	for ; i < len(s) && s[i] < utf8.RuneSelf; i++ {
 		b[at] = s[i]
 		b[at+1] = 0
@@ -35,7 +43,7 @@ func appendUTF16[T string | []byte](b []byte, s T) []byte {
 }
 
 // beginBody appends the length field of a character or binary value, to be filled in by endBody.
-func beginBody(b []byte, t Type) []byte {
+func beginBody(b []byte, t *Type) []byte {
 	switch t.ID {
 	case IDText, IDNText, IDImage: // a text pointer and a time stamp, which clients skip
 		b = append(b, 16)
@@ -51,18 +59,18 @@ func beginBody(b []byte, t Type) []byte {
 
 // endBody fills in the length of the body that begins at b[at:], pads char, nchar and binary, and refuses what is
 // longer than the type.
-func endBody(b []byte, at int, t Type) ([]byte, error) {
+func endBody(b []byte, at int, t *Type) ([]byte, error) {
 	n := len(b) - at
 	switch {
 	case t.ID == IDText, t.ID == IDNText, t.ID == IDImage:
 		if n > math.MaxInt32 {
-			return b, fmt.Errorf("%d bytes do not fit %s", n, t)
+			return b, fmt.Errorf("%d bytes do not fit %s", n, *t)
 		}
 		binary.LittleEndian.PutUint32(b[at-4:], uint32(n))
 		return b, nil
 	case t.Size < 0:
 		if n > math.MaxInt32 {
-			return b, fmt.Errorf("%d bytes do not fit %s", n, t)
+			return b, fmt.Errorf("%d bytes do not fit %s", n, *t)
 		}
 		binary.LittleEndian.PutUint64(b[at-12:], uint64(n))
 		if n == 0 {
@@ -71,7 +79,7 @@ func endBody(b []byte, at int, t Type) ([]byte, error) {
 		binary.LittleEndian.PutUint32(b[at-4:], uint32(n))
 		return append(b, 0, 0, 0, 0), nil
 	case n > t.Size:
-		return b, fmt.Errorf("%d bytes do not fit %s", n, t)
+		return b, fmt.Errorf("%d bytes do not fit %s", n, *t)
 	}
 	switch t.ID {
 	case IDBinary:
@@ -92,9 +100,9 @@ func endBody(b []byte, at int, t Type) ([]byte, error) {
 }
 
 // appendBytes appends a binary value, or a character value whose bytes are as they go on the wire.
-func appendBytes[T string | []byte](b []byte, t Type, p T) ([]byte, error) {
+func appendBytes[T string | []byte](b []byte, t *Type, p T) ([]byte, error) {
 	if t.isNational() && len(p)%2 != 0 {
-		return b, fmt.Errorf("%d bytes of UTF-16 for %s", len(p), t)
+		return b, fmt.Errorf("%d bytes of UTF-16 for %s", len(p), *t)
 	}
 	b = beginBody(b, t)
 	at := len(b)
@@ -102,9 +110,9 @@ func appendBytes[T string | []byte](b []byte, t Type, p T) ([]byte, error) {
 }
 
 // appendText appends a character value given in UTF-8.
-func appendText[T string | []byte](b []byte, t Type, s T) ([]byte, error) {
+func appendText[T string | []byte](b []byte, t *Type, s T) ([]byte, error) {
 	if !t.isText() {
-		return b, fmt.Errorf("text does not fit %s", t)
+		return b, fmt.Errorf("text does not fit %s", *t)
 	}
 	b = beginBody(b, t)
 	at := len(b)
@@ -120,7 +128,7 @@ func appendText[T string | []byte](b []byte, t Type, s T) ([]byte, error) {
 }
 
 // isBody: values of the type are bytes with a length of their own (text and binary), as opposed to scalars.
-func (t Type) isBody() bool {
+func (t *Type) isBody() bool {
 	switch t.ID {
 	case IDVarBinary, IDBinary, IDImage, IDUDT:
 		return true
@@ -129,7 +137,7 @@ func (t Type) isBody() bool {
 }
 
 // appendNull appends NULL in a row that has no bitmap of them.
-func appendNull(b []byte, t Type) []byte {
+func appendNull(b []byte, t *Type) []byte {
 	switch {
 	case t.ID == IDText, t.ID == IDNText, t.ID == IDImage:
 		return append(b, 0)

@@ -207,7 +207,7 @@ func fixedType(id byte) (t Type, ok bool) {
 }
 
 // isNational: the text of the type travels as UTF-16.
-func (t Type) isNational() bool {
+func (t *Type) isNational() bool {
 	switch t.ID {
 	case IDNVarChar, IDNChar, IDNText, IDXML:
 		return true
@@ -216,7 +216,7 @@ func (t Type) isNational() bool {
 }
 
 // isText: values of the type are text.
-func (t Type) isText() bool {
+func (t *Type) isText() bool {
 	switch t.ID {
 	case IDVarChar, IDChar, IDText:
 		return true

@@ -16,7 +16,7 @@ type Typed struct {
 // appendValue appends a value with its length, as a row or an output parameter holds it.
 func appendValue(b []byte, t Type, v any) ([]byte, error) {
 	if v == nil {
-		return appendNull(b, t), nil
+		return appendNull(b, &t), nil
 	}
 	if t.ID == IDVariant {
 		return appendVariant(b, v)
@@ -24,9 +24,9 @@ func appendValue(b []byte, t Type, v any) ([]byte, error) {
 	if t.isBody() {
 		switch x := v.(type) {
 		case string:
-			return appendText(b, t, x)
+			return appendText(b, &t, x)
 		case []byte:
-			return appendBytes(b, t, x)
+			return appendBytes(b, &t, x)
 		}
 		return b, fmt.Errorf("%T does not fit %s", v, t)
 	}
@@ -44,7 +44,7 @@ func appendScalar(b []byte, t Type, v any) ([]byte, error) {
 	switch x := v.(type) {
 	case int64:
 		if t.ID == IDIntN {
-			return appendInt(b, t, x)
+			return appendInt(b, &t, x)
 		}
 	case bool:
 		if t.ID == IDBitN {
@@ -52,7 +52,7 @@ func appendScalar(b []byte, t Type, v any) ([]byte, error) {
 		}
 	case float64:
 		if t.ID == IDFloatN {
-			return appendFloat(b, t, x)
+			return appendFloat(b, &t, x)
 		}
 	case Dec:
 		if t.isExact() {
@@ -60,7 +60,7 @@ func appendScalar(b []byte, t Type, v any) ([]byte, error) {
 			if err != nil {
 				return b, err
 			}
-			return appendDecimal(b, t, u, negative)
+			return appendDecimal(b, &t, u, negative)
 		}
 	case GUID:
 		if t.ID == IDGUID {
@@ -69,7 +69,7 @@ func appendScalar(b []byte, t Type, v any) ([]byte, error) {
 		}
 	case time.Time:
 		ticks, offset := momentOf(t, x)
-		return appendMoment(b, t, ticks, offset)
+		return appendMoment(b, &t, ticks, offset)
 	}
 	return b, fmt.Errorf("%T does not fit %s", v, t)
 }
@@ -99,7 +99,7 @@ func appendBit(b []byte, on bool) []byte {
 }
 
 // isExact: decimal, numeric and money.
-func (t Type) isExact() bool {
+func (t *Type) isExact() bool {
 	return t.ID == IDDecimalN || t.ID == IDNumericN || t.ID == IDMoneyN
 }
 
@@ -136,7 +136,7 @@ func appendVariant(b []byte, v any) ([]byte, error) {
 		return b, fmt.Errorf("%T does not fit sql_variant", v)
 	}
 	if x.Value == nil {
-		return appendNull(b, Variant), nil
+		return appendNull(b, &Variant), nil
 	}
 	at := len(b)
 	b = u32(b, 0)

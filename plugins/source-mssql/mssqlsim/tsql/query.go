@@ -40,6 +40,8 @@ type selectPlan struct {
 	outs     []expr
 	cols     []Column
 	row      sqltype.Row
+	copied   []columnRun // of outs, those that are columns of the frame
+	computed []int       // the others
 	distinct bool
 	seen     map[string]bool
 	top      *expr
@@ -57,6 +59,9 @@ func (p *selectPlan) open(outer *frame) error {
 		p.fr.seg = make([]sqltype.Row, n)
 	}
 	p.fr.outer = outer
+	if p.copied == nil && p.computed == nil {
+		p.copied, p.computed = columnRuns(p.outs)
+	}
 	p.left, p.skip = -1, 0
 	if p.top != nil {
 		v := p.top.eval(&p.fr)
@@ -96,7 +101,10 @@ func (p *selectPlan) next() (sqltype.Row, error) {
 			p.skip--
 			continue
 		}
-		for i := range p.outs {
+		for _, c := range p.copied {
+			copy(p.row[c.out:c.out+c.n], p.fr.seg[c.seg][c.pos:c.pos+c.n])
+		}
+		for _, i := range p.computed {
 			p.row[i] = p.outs[i].eval(&p.fr)
 		}
 		if p.run.err != nil {

@@ -259,7 +259,8 @@ func (n *scanNode) same(f *frame) bool {
 	if !n.unique || n.hit == nil || len(n.key) != len(n.prefix) {
 		return false
 	}
-	for i, a := range n.prefix {
+	for i := range n.prefix {
+		a := &n.prefix[i]
 		v := sqltype.Value{}
 		if a.op != "null" {
 			v = a.val.eval(f)
