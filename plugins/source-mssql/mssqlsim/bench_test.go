@@ -12,17 +12,17 @@ import (
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 )
 
-// bigTable makes dbo.big with n rows in transactions of 100, captured: six columns of different types.
-func bigTable(b testing.TB, db *Database, n int) {
+// bigTable makes dbo.big with n rows in transactions of so many, captured: six columns of different types.
+func bigTable(b testing.TB, db *Database, n, together int) {
 	b.Helper()
 	must(b, db.CreateTable(Table{Name: "dbo.big", Key: []string{"id"}, Columns: []Column{{Name: "id", Type: "int"}, {Name: "n", Type: "bigint"}, {Name: "amount", Type: "decimal(18,4)"},
 		{Name: "at", Type: "datetime2(7)"}, {Name: "name", Type: "nvarchar(40)"}, {Name: "code", Type: "varchar(10)", Nullable: true}}}))
 	must(b, db.EnableTable("dbo.big", Capture{}))
 	at := sqltype.FromTime(time.Date(2026, 3, 1, 8, 0, 0, 123456700, time.UTC))
-	for i := 0; i < n; i += 100 {
+	for i := 0; i < n; i += together {
 		_, err := db.Model().Write(context.Background(), func(w *cdc.Writer) error {
-			rows := make([]sqltype.Row, 0, 100)
-			for k := i; k < i+100 && k < n; k++ {
+			rows := make([]sqltype.Row, 0, together)
+			for k := i; k < i+together && k < n; k++ {
 				rows = append(rows, sqltype.Row{sqltype.FromInt(int64(k)), sqltype.FromInt(int64(k) * 1000003), sqltype.FromScaled(int64(k)*12345, 4), at, sqltype.FromString(fmt.Sprintf("customer %d ü", k)), sqltype.FromString("abc")})
 			}
 			return w.Insert("dbo.big", rows...)
@@ -64,7 +64,7 @@ const allLSN = "0xFFFFFFFFFFFFFFFFFFFF"
 // BenchmarkChanges reads a change table of a million rows through go-mssqldb in this process.
 func BenchmarkChanges(b *testing.B) {
 	db, conn := newDatabase(b)
-	bigTable(b, db, 1_000_000)
+	bigTable(b, db, 1_000_000, 100)
 	b.ResetTimer()
 	for b.Loop() {
 		if n := drain(b, conn, readBig, 11, "0x00000000000000000000", allLSN); n != 1_000_000 {
@@ -77,7 +77,7 @@ func BenchmarkChanges(b *testing.B) {
 // BenchmarkFirstChange asks for the first row of a range of a million. Giving the rest of the range up is not timed.
 func BenchmarkFirstChange(b *testing.B) {
 	db, conn := newDatabase(b)
-	bigTable(b, db, 1_000_000)
+	bigTable(b, db, 1_000_000, 100)
 	b.ResetTimer()
 	for b.Loop() {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -98,7 +98,7 @@ func BenchmarkFirstChange(b *testing.B) {
 // BenchmarkTable scans a source table of a million rows.
 func BenchmarkTable(b *testing.B) {
 	db, conn := newDatabase(b)
-	bigTable(b, db, 1_000_000)
+	bigTable(b, db, 1_000_000, 100)
 	b.ResetTimer()
 	for b.Loop() {
 		if n := drain(b, conn, "SELECT id, n, amount, at, name, code FROM dbo.big", 6); n != 1_000_000 {

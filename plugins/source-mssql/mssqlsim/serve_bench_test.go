@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"math"
 	"net"
@@ -24,12 +25,18 @@ ORDER BY c.[__$start_lsn], c.[__$command_id], c.[__$seqval], c.[__$operation]`
 // BenchmarkServe is the server's part of a read of changes: the client sends what go-mssqldb once sent and throws the
 // answer away. The least processor time of all reads is what compares: whatever else the machine does adds to the others.
 func BenchmarkServe(b *testing.B) {
+	for _, together := range []int{100, 2} {
+		b.Run(fmt.Sprintf("transactions of %d", together), func(b *testing.B) { serve(b, together) })
+	}
+}
+
+func serve(b *testing.B, together int) {
 	const n = 200_000
 	db, conn := newDatabase(b)
-	bigTable(b, db, n)
+	bigTable(b, db, n, together)
 	_ = conn.Close()
 	var said requests
-	c, err := mssql.NewConnector(testServer.DSN(b.Name()) + "&packet+size=32767")
+	c, err := mssql.NewConnector(testServer.DSN(db.Name()) + "&packet+size=32767")
 	must(b, err)
 	c.Dialer = &said
 	recorded := sql.OpenDB(c)

@@ -2,7 +2,6 @@ package cdc
 
 import (
 	"context"
-	"sort"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
@@ -38,7 +37,7 @@ func (r *changeTable) Scan(_ context.Context, req tsql.ScanRequest) (tsql.Cursor
 	db.mu.RLock()
 	rows := r.in.rows
 	db.mu.RUnlock()
-	from, to := lsnRange(req, len(rows), func(i int) *Entry { return rows[i].entry })
+	from, to := lsnRange(req, len(rows), 0, func(i int) *Entry { return rows[i].entry })
 	places := make([]int, len(req.Columns))
 	for i, k := range req.Columns {
 		places[i] = r.place(k)
@@ -72,29 +71,6 @@ func (r *changeTable) place(col int) int {
 		return placeCmd
 	}
 	return r.in.captured[col-colsBefore].id
-}
-
-// lsnRange cuts entries in LSN order to the range of a request whose first column is the LSN.
-func lsnRange(req tsql.ScanRequest, n int, entry func(int) *Entry) (from, to int) {
-	typ := sqltype.Bin(sqltype.VarBinary, 10)
-	cmp := sqltype.Comparer(typ)
-	first := func(v sqltype.Value, after bool) int {
-		return sort.Search(n, func(i int) bool {
-			c := cmp(&entry(i).value, &v)
-			return c > 0 || c == 0 && !after
-		})
-	}
-	from, to = 0, n
-	if len(req.Prefix) > 0 {
-		return first(req.Prefix[0], false), first(req.Prefix[0], true)
-	}
-	if req.Low != nil {
-		from = first(req.Low.Value, !req.Low.Inclusive)
-	}
-	if req.High != nil {
-		to = first(req.High.Value, req.High.Inclusive)
-	}
-	return from, max(from, to)
 }
 
 type changeCursor struct {
@@ -165,28 +141,33 @@ func (c *changeCursor) Len() int { return len(c.rows) }
 
 func (c *changeCursor) Close() {}
 
-// mappingTable is cdc.lsn_time_mapping.
-type mappingTable struct{ db *Database }
+// mappingTable is cdc.lsn_time_mapping, for one statement.
+type mappingTable struct {
+	db *Database
+	// near is where the last scan began: a join with a change table asks for one entry after the other.
+	near int
+}
 
 var mappingColumns = []tsql.Column{{Name: "start_lsn", Type: sqltype.Bin(sqltype.Binary, 10)}, {Name: "tran_begin_time", Type: sqltype.Of(sqltype.DateTime), Nullable: true},
 	{Name: "tran_end_time", Type: sqltype.Of(sqltype.DateTime), Nullable: true}, {Name: "tran_id", Type: sqltype.Bin(sqltype.VarBinary, 10), Nullable: true},
 	{Name: "tran_begin_lsn", Type: sqltype.Bin(sqltype.Binary, 10), Nullable: true}}
 
 // Columns gives the columns.
-func (r mappingTable) Columns() []tsql.Column { return mappingColumns }
+func (r *mappingTable) Columns() []tsql.Column { return mappingColumns }
 
 // Orders gives the order of start_lsn.
-func (r mappingTable) Orders() ([][]int, bool) { return [][]int{{0}}, true }
+func (r *mappingTable) Orders() ([][]int, bool) { return [][]int{{0}}, true }
 
 // Exact: an LSN range is cut by lsnRange.
-func (r mappingTable) Exact(column int) bool { return column == 0 }
+func (r *mappingTable) Exact(column int) bool { return column == 0 }
 
 // Scan delivers the entries of an LSN range.
-func (r mappingTable) Scan(_ context.Context, req tsql.ScanRequest) (tsql.Cursor, error) {
+func (r *mappingTable) Scan(_ context.Context, req tsql.ScanRequest) (tsql.Cursor, error) {
 	r.db.mu.RLock()
 	entries := r.db.mapping
 	r.db.mu.RUnlock()
-	from, to := lsnRange(req, len(entries), func(i int) *Entry { return entries[i] })
+	from, to := lsnRange(req, len(entries), r.near, func(i int) *Entry { return entries[i] })
+	r.near = from
 	return &mappingCursor{entries: entries[from:to], cols: req.Columns, reverse: req.Reverse, out: make(sqltype.Row, len(req.Columns))}, nil
 }
 

@@ -366,7 +366,7 @@ func (s *Session) cdcRelation(db *Database, name string) (tsql.Relation, error) 
 		return nil, nil
 	}
 	if sqltype.EqualName(name, "lsn_time_mapping") {
-		return mappingTable{db}, nil
+		return &mappingTable{db: db}, nil
 	}
 	for _, t := range db.tables {
 		for _, in := range t.inst {

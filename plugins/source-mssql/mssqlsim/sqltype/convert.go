@@ -406,7 +406,7 @@ func toGUID(v Value, from Type) (Value, error) {
 	case isBytes:
 		b := make([]byte, 16)
 		copy(b, v.s)
-		return Value{repr: isGUID, s: string(wireGUID(string(b)))}, nil
+		return Value{form: form{repr: isGUID}, s: string(wireGUID(string(b)))}, nil
 	case isStr:
 		s := strings.Trim(strings.TrimRight(v.s, " "), "{}")
 		if len(s) < 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
@@ -416,7 +416,7 @@ func toGUID(v Value, from Type) (Value, error) {
 		if err != nil || len(b) != 16 {
 			return Value{}, bad
 		}
-		return Value{repr: isGUID, s: string(b)}, nil
+		return Value{form: form{repr: isGUID}, s: string(b)}, nil
 	}
 	return Value{}, noConversion(from, Of(UniqueIdentifier))
 }

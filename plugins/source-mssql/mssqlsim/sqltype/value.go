@@ -21,13 +21,21 @@ const (
 )
 
 // Value is one value, or NULL (its zero form). It does not carry its type: whoever holds it knows it.
+//
+// It has few fields and is four words long, since the compiler keeps only structs that small in registers (Go's
+// cmd/compile: ssa.CanSSA). One field more, and every look at a value would copy it through memory.
 type Value struct {
+	form
+	n int64
+	s string
+}
+
+// form tells how n and s are to be read.
+type form struct {
 	repr  repr
 	scale uint8
 	base  Kind  // of a sql_variant
 	off   int16 // minutes east of UTC, for datetimeoffset
-	n     int64
-	s     string
 }
 
 // Row is one row; index 0 is the first column. Rows that were handed out are never changed.
@@ -37,49 +45,53 @@ type Row []Value
 func (v Value) IsNull() bool { return v.repr == isNull }
 
 // FromInt gives a value of an integer type.
-func FromInt(n int64) Value { return Value{repr: isInt, n: n} }
+func FromInt(n int64) Value { return Value{form: form{repr: isInt}, n: n} }
 
 // FromBool gives a bit.
 func FromBool(b bool) Value {
 	if b {
-		return Value{repr: isInt, n: 1}
+		return Value{form: form{repr: isInt}, n: 1}
 	}
-	return Value{repr: isInt}
+	return Value{form: form{repr: isInt}}
 }
 
 // FromFloat gives a real or float.
-func FromFloat(f float64) Value { return Value{repr: isFloat, n: int64(math.Float64bits(f))} }
+func FromFloat(f float64) Value {
+	return Value{form: form{repr: isFloat}, n: int64(math.Float64bits(f))}
+}
 
 // FromString gives a character value.
-func FromString(s string) Value { return Value{repr: isStr, s: s} }
+func FromString(s string) Value { return Value{form: form{repr: isStr}, s: s} }
 
 // FromBytes gives a binary value; the bytes are held as a string because they never change.
-func FromBytes(s string) Value { return Value{repr: isBytes, s: s} }
+func FromBytes(s string) Value { return Value{form: form{repr: isBytes}, s: s} }
 
 // FromGUID gives a uniqueidentifier from 16 bytes in the order a person reads them.
-func FromGUID(g [16]byte) Value { return Value{repr: isGUID, s: string(g[:])} }
+func FromGUID(g [16]byte) Value { return Value{form: form{repr: isGUID}, s: string(g[:])} }
 
 // FromScaled gives the decimal n / 10^scale.
-func FromScaled(n int64, scale uint8) Value { return Value{repr: isDec, n: n, scale: scale} }
+func FromScaled(n int64, scale uint8) Value {
+	return Value{form: form{repr: isDec, scale: scale}, n: n}
+}
 
 // FromBig gives the decimal n / 10^scale of any size.
 func FromBig(n *big.Int, scale uint8) Value {
 	if n.IsInt64() {
-		return Value{repr: isDec, n: n.Int64(), scale: scale}
+		return Value{form: form{repr: isDec, scale: scale}, n: n.Int64()}
 	}
 	sign := byte('+')
 	if n.Sign() < 0 {
 		sign = '-'
 	}
-	return Value{repr: isDec, scale: scale, s: string(append([]byte{sign}, n.Bytes()...))}
+	return Value{form: form{repr: isDec, scale: scale}, s: string(append([]byte{sign}, n.Bytes()...))}
 }
 
 // FromTicks gives a date or time from 100 ns units since 0001-01-01 00:00, on the clock the type means.
-func FromTicks(n int64) Value { return Value{repr: isTime, n: n} }
+func FromTicks(n int64) Value { return Value{form: form{repr: isTime}, n: n} }
 
 // FromTicksOffset gives a datetimeoffset from its UTC ticks and its offset in minutes.
 func FromTicksOffset(utc int64, minutes int) Value {
-	return Value{repr: isTime, n: utc, off: int16(minutes)}
+	return Value{form: form{repr: isTime, off: int16(minutes)}, n: utc}
 }
 
 // FromTime gives a date or time as the clock of t reads, without its zone.
