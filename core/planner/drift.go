@@ -64,7 +64,7 @@ func capturedOfBronze(schema *arrow.Schema) []arrow.Field {
 
 // columnChanges compares the columns that the source and the declaration give
 // with those that bronze has, and with what is known of its rows: reached is how
-// far the stream may have read, "" when that is not known. Of a table without rows
+// far they come, "" when that is not known. Of a table without rows
 // only the types matter.
 func columnChanges(have plugin.TableState, table *model.Table, info plugin.TableInfo, reached string) []plan.Change {
 	if !have.Exists {
@@ -112,8 +112,8 @@ func columnChanges(have plugin.TableState, table *model.Table, info plugin.Table
 // drift notes the changes of the stream's columns in its step, and refuses
 // those that are known to be wrong for the rows that are there. A type is left to
 // the sink, which alone knows what it can widen.
-func (p *planning) drift(ctx context.Context, lake *Lake, s *model.Stream, table *model.Table, info plugin.TableInfo, step *plan.Step) error {
-	step.Changes = columnChanges(p.tables[s.To][s.Target], table, info, p.reached(s))
+func (p *planning) drift(ctx context.Context, lake *Lake, s *model.Stream, table *model.Table, info plugin.TableInfo, reached string, step *plan.Step) error {
+	step.Changes = columnChanges(p.tables[s.To][s.Target], table, info, reached)
 	var list diag.List
 	var inHands bool
 	var again []string

@@ -68,7 +68,7 @@ func TestKindsOfStreamsAndTheirReasons(t *testing.T) {
 			_, err := w.lake().State.Stream("bronze.orders").Checkpoint(0).PutOffset(t.Context(), log.Newest+1, state.Offset{Start: log.Offset.End, End: w.plugin.Database.Newest()})
 			w.must(err)
 			return w
-		}, plan.Changes, "it has a position", "batch 1 was interrupted and is carried out again", true, false},
+		}, plan.Changes, "it has a position", "batch 1 was not finished and is carried out again", true, false},
 		"a batch that a run has in hand": {func(t *testing.T) *world {
 			w := filled(t)
 			log := w.log()

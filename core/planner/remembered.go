@@ -1,7 +1,9 @@
 package planner
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -9,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/ledger"
 	"github.com/pipectl/pipectl/core/model"
 	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/core/stream"
@@ -92,14 +95,30 @@ func (e ends) ahead(column, reached string) bool {
 	return from != "" && reached != "" && reached < from
 }
 
-// reached is how far the stream may have read, also with a batch that was
-// interrupted; "" when its log does not tell, as one that was begun anew does not.
-func (p *planning) reached(s *model.Stream) string {
+// reached is how far the rows in bronze come; "" when the stream's log does not
+// tell, as one that was begun anew does not. A batch without its commit counts only
+// where bronze has it: one that was refused is stored as well, and none of it is
+// there.
+func (p *planning) reached(ctx context.Context, lake *Lake, s *model.Stream) (string, error) {
 	log := p.logs[s.Addr]
-	if log.Newest < 0 || p.generations[s.Addr] != 0 {
-		return ""
+	switch {
+	case log.Newest < 0 || p.generations[s.Addr] != 0:
+		return "", nil
+	case log.Committed == log.Newest:
+		return log.Offset.End.Text, nil
 	}
-	return log.Offset.End.Text
+	// The log is younger than the first look at the tables: a run may have appended
+	// the batch since.
+	sinkID := ledger.SinkID(s.AppID, 0)
+	states, err := lake.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{{Name: s.Target, Path: s.Path}}, AppIDs: []string{sinkID}})
+	if err != nil {
+		return "", fmt.Errorf("looking at table %s: %w", s.Target, err)
+	}
+	txn := stream.Txn(states[0], sinkID)
+	if txn >= log.Newest || txn < 0 && states[0].TxnsExpire {
+		return log.Offset.End.Text, nil
+	}
+	return log.Offset.Start.Text, nil
 }
 
 // leaveOut is bronze's spec with the columns that its rows are read without:

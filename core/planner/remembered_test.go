@@ -5,6 +5,7 @@ import (
 
 	"github.com/pipectl/pipectl/core/plan"
 	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/state"
 )
 
 // discontinueFrom makes the source say from where on its changes lack a column.
@@ -18,6 +19,25 @@ func (w *world) discontinueFrom(name, from string) {
 
 // Positions before and behind all that a test reads.
 const before, behind, furtherBehind = "0", "~", "~~"
+
+// refuse stores a batch up to a position and leaves it at that, as a run does that
+// refuses what it lacks.
+func (w *world) refuse(end string) {
+	w.t.Helper()
+	log := w.log()
+	_, err := w.lake().State.Stream("bronze.orders").Checkpoint(0).PutOffset(w.t.Context(), log.Newest+1, state.Offset{Start: log.Offset.End, End: plugin.Position{Text: end}})
+	w.must(err)
+}
+
+// append writes rows of the stored batch to bronze, as a run does that is
+// interrupted right behind them.
+func (w *world) append() {
+	w.t.Helper()
+	bronze := w.cfg.Streams[0].Target
+	states, err := w.lake().Tables.GetTables(w.t.Context(), plugin.GetTablesRequest{Tables: []plugin.TableRef{{Name: bronze}}})
+	w.must(err)
+	w.write(bronze, states[0].Schema, plugin.Txn{AppID: w.cfg.Streams[0].AppID, Version: w.log().Newest})
+}
 
 // A column that the source stopped to give and gives again before the stream came
 // to where it ends is in every row, so it goes on; one of which rows were read
@@ -43,6 +63,15 @@ func TestAColumnThatIsGivenAgainBeforeItsEndWasReadGoesOn(t *testing.T) {
 		"a column that the source lost meanwhile": {ends: []string{behind}, between: func(w *world) {
 			w.reshape(without("note"))
 			w.accept()
+		}},
+		"in a batch that was refused": {ends: []string{behind}, between: func(w *world) { w.refuse(furtherBehind) }, goesOn: true},
+		"in a batch whose rows are in bronze": {ends: []string{behind}, between: func(w *world) {
+			w.refuse(furtherBehind)
+			w.append()
+		}},
+		"in a batch of a table that forgets": {ends: []string{behind}, between: func(w *world) {
+			w.refuse(furtherBehind)
+			w.plugin.Lake.ForgetTxns("bronze.orders")
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

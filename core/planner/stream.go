@@ -80,14 +80,18 @@ func (p *planning) stream(ctx context.Context, lake *Lake, s *model.Stream, tabl
 	}
 	p.specs[s.Addr] = spec
 	if p.wanted(s.Addr) {
-		if err := p.drift(ctx, lake, s, table, info, step); err != nil {
+		reached, err := p.reached(ctx, lake, s)
+		if err != nil {
+			return err
+		}
+		if err := p.drift(ctx, lake, s, table, info, reached, step); err != nil {
 			return err
 		}
 		if names := stillLeftOut(p.tables[s.To][s.Target], info.Schema, info.Discontinued); len(names) > 0 && step.Accepted {
 			step.Accepted, step.NotAccepted = false, fmt.Sprintf("%s has no rows, and is to forget first that %s was left out", s.Target, diag.Columns(names))
 		}
-		spec = leaveOut(spec, p.tables[s.To][s.Target], table, info, p.reached(s))
-		err := p.table(ctx, lake, s.Addr, spec, len(captured(info.Schema)), info.Key)
+		spec = leaveOut(spec, p.tables[s.To][s.Target], table, info, reached)
+		err = p.table(ctx, lake, s.Addr, spec, len(captured(info.Schema)), info.Key)
 		if err := retyped(step, p.tables[s.To][s.Target], s.Target, err); err != nil {
 			return err
 		}
@@ -207,7 +211,7 @@ func (p *planning) describeSnapshot(info plugin.TableInfo, step *plan.Step) {
 }
 
 // describeUnfinished says what becomes of a batch without its commit: it is in
-// the hands of a run that holds the stream's lock, or was interrupted.
+// the hands of a run that holds the stream's lock, or was interrupted or refused.
 func (p *planning) describeUnfinished(ctx context.Context, lake *Lake, s *model.Stream, log state.Log, step *plan.Step) error {
 	step.Pending = true
 	holder, err := p.holder(ctx, lake, s)
@@ -218,7 +222,7 @@ func (p *planning) describeUnfinished(ctx context.Context, lake *Lake, s *model.
 		step.Detail = append(step.Detail, fmt.Sprintf("batch %d is in the hands of run %s (process %d on %s)", log.Newest, holder.Run, holder.PID, holder.Host))
 		return nil
 	}
-	step.Detail = append(step.Detail, fmt.Sprintf("batch %d was interrupted and is carried out again", log.Newest))
+	step.Detail = append(step.Detail, fmt.Sprintf("batch %d was not finished and is carried out again", log.Newest))
 	return nil
 }
 

@@ -11,12 +11,14 @@ import (
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/ledger"
+	"github.com/pipectl/pipectl/core/model"
 	"github.com/pipectl/pipectl/core/plan"
 	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/core/quantity"
 )
 
-// CodeNoOwner is the code of a table with rows that pipectl did not write.
+// CodeNoOwner is the code of a table with rows and without an owner, of which
+// nobody knows that they may be written to, or replaced.
 const CodeNoOwner = "table.no_owner"
 
 // taking is how a table comes to be this configuration's.
@@ -34,7 +36,8 @@ type taking struct {
 // with mssql-cdc-pyspark, and of a silver only when control knows how far they
 // have come: without a position silver is built from bronze, and its rows are
 // gone. One that names its bronze is what a run of an older release left when it
-// ended before its position: its rows are applied anew, and the plan says so.
+// ended before its position: its rows are replaced, as the plan says, where bronze
+// has all of them, which it has from a snapshot on.
 // Everything else is another program's, which nobody has asked.
 func (p *planning) unowned(ctx context.Context, lake *Lake, have plugin.TableState, a addr.Address) (taking, error) {
 	take := taking{words: "take over: the table has no owner", class: plan.ClassInPlace}
@@ -54,21 +57,23 @@ func (p *planning) unowned(ctx context.Context, lake *Lake, have plugin.TableSta
 	if err != nil {
 		return taking{}, err
 	}
-	known := control.Position.Applied != ""
+	known, s := control.Position.Applied != "", p.Config.Stream(v.From)
+	// Only pipectl names the bronze, in the commit that makes the table.
+	named := have.Properties[fromProperty] == s.Target
 	switch {
 	case known && !laidOut(have):
 		return taking{}, p.replaced(have, a)
-	case !known && have.Properties[fromProperty] == p.Config.Stream(v.From).Target:
-		// Only pipectl names the bronze, in the commit that makes the table.
-		take.words += fmt.Sprintf("; a run made it and did not end, and its %s are applied from %s anew", rowsOf(have), p.Config.Stream(v.From).Target)
 	case known:
 		take.words += fmt.Sprintf("; its %s stay, and it goes on from its position in control", rowsOf(have))
+		return take, nil
+	case named && s.Bootstrap == model.BootstrapFull:
+		take.words += "; a run made it and did not end"
+	case !asked && named:
+		return taking{}, p.noPosition(have, a, s)
 	case !asked:
 		return taking{}, p.noOwner(have, a)
-	default:
-		return p.replacing(take, have, a), nil
 	}
-	return take, nil
+	return p.replacing(take, have, a), nil
 }
 
 // laidOut reports whether a table was made in the layout of pipectl: by the
@@ -126,6 +131,15 @@ func (p *planning) noOwner(have plugin.TableState, a addr.Address) error {
 		d = d.At(argumentOf(p.Config.Check(a).Body, have.Table.Name)...)
 	}
 	return d.Err()
+}
+
+// noPosition refuses a silver that names its bronze, when that need not have all of
+// its rows: they may be older than what control knows no more.
+func (p *planning) noPosition(have plugin.TableState, a addr.Address, s *model.Stream) error {
+	command := "pipectl apply -take-over " + diag.Shell(a.String()) + " " + diag.Shell(p.Config.Path)
+	return diag.Errorf(diag.KindStale, CodeNoOwner,
+		fmt.Sprintf("It was made from %s, which has no snapshot (bootstrap = %q) and may lack some of its rows. Give the silver another target. If its rows may be lost, and replaced by those of %s, run: %s", s.Target, s.Bootstrap, s.Target, command),
+		"Table %s holds %s, and has neither an owner nor a position in control", have.Table.Name, rowsOf(have)).At("target").Err()
 }
 
 // replaced refuses another program's table in the place of a silver that has had

@@ -12,6 +12,7 @@ import (
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/ledger"
+	"github.com/pipectl/pipectl/core/model"
 	"github.com/pipectl/pipectl/core/plan"
 	"github.com/pipectl/pipectl/core/planner"
 	"github.com/pipectl/pipectl/core/plugin"
@@ -21,9 +22,15 @@ import (
 // foreign makes a table as another program does, with two rows.
 func (w *world) foreign(name string, schema *arrow.Schema, properties map[string]string) {
 	w.t.Helper()
-	ctx, tables, ref := w.t.Context(), w.plugin.Lake.Open(), plugin.TableRef{Name: name}
-	_, err := tables.ApplyTable(ctx, plugin.ApplyTableRequest{Spec: plugin.TableSpec{Table: ref, Schema: schema, Properties: properties}})
+	_, err := w.plugin.Lake.Open().ApplyTable(w.t.Context(), plugin.ApplyTableRequest{Spec: plugin.TableSpec{Table: plugin.TableRef{Name: name}, Schema: schema, Properties: properties}})
 	w.must(err)
+	w.write(name, schema)
+}
+
+// write appends two rows of NULL to a table.
+func (w *world) write(name string, schema *arrow.Schema, txns ...plugin.Txn) {
+	w.t.Helper()
+	ctx, tables, ref := w.t.Context(), w.plugin.Lake.Open(), plugin.TableRef{Name: name}
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	defer b.Release()
 	for _, f := range b.Fields() {
@@ -31,7 +38,7 @@ func (w *world) foreign(name string, schema *arrow.Schema, properties map[string
 	}
 	batch := b.NewRecordBatch()
 	defer batch.Release()
-	begun, err := tables.BeginWrite(ctx, plugin.BeginWriteRequest{Table: ref, Mode: plugin.WriteAppend, Schema: schema, BaseVersion: -1})
+	begun, err := tables.BeginWrite(ctx, plugin.BeginWriteRequest{Table: ref, Mode: plugin.WriteAppend, Schema: schema, Txns: txns, BaseVersion: -1})
 	w.must(err)
 	part, err := tables.WritePart(ctx, plugin.WritePartRequest{WriteID: begun.WriteID}, rows.FromBatches(schema, batch))
 	w.must(err)
@@ -63,15 +70,20 @@ func TestRowsOfAnotherProgramAreNotTakenUnasked(t *testing.T) {
 		"bronze of the layout":    {"bronze.orders", changes, layout, theStream, "", "; its 2 rows stay"},
 		"silver":                  {"silver.orders", plain, nil, theSilver, "replaced by those of bronze.orders, run: pipectl apply -take-over silver.orders shop.hcl", "; its 2 rows are replaced by those of bronze.orders"},
 		"silver without position": {"silver.orders", plain, layout, theSilver, "Give the silver another target. If its rows may be lost", "; its 2 rows are replaced by those of bronze.orders"},
-		"silver of this bronze":   {"silver.orders", plain, map[string]string{"pipectl.from": "bronze.orders"}, theSilver, "", "; a run made it and did not end, and its 2 rows are applied from bronze.orders anew"},
-		"silver of another":       {"silver.orders", plain, map[string]string{"pipectl.from": "bronze.others"}, theSilver, "Give the silver another target.", "; its 2 rows are replaced by those of bronze.orders"},
-		"report":                  {"ops.report", columns("run_id", "finding"), nil, theCheck, "Give the check a table of its own.", "; its 2 rows stay"},
-		"report of the layout":    {"ops.report", columns("run_id", "finding"), layout, theCheck, "", "; its 2 rows stay"},
+		"silver of this bronze":   {"silver.orders", plain, map[string]string{"pipectl.from": "bronze.orders"}, theSilver, "", "; a run made it and did not end; its 2 rows are replaced by those of bronze.orders"},
+		"silver of this bronze, which has no snapshot": {"silver.orders", plain, map[string]string{"pipectl.from": "bronze.orders"}, theSilver,
+			"replaced by those of bronze.orders, run: pipectl apply -take-over silver.orders shop.hcl", "; its 2 rows are replaced by those of bronze.orders"},
+		"silver of another":    {"silver.orders", plain, map[string]string{"pipectl.from": "bronze.others"}, theSilver, "Give the silver another target.", "; its 2 rows are replaced by those of bronze.orders"},
+		"report":               {"ops.report", columns("run_id", "finding"), nil, theCheck, "Give the check a table of its own.", "; its 2 rows stay"},
+		"report of the layout": {"ops.report", columns("run_id", "finding"), layout, theCheck, "", "; its 2 rows stay"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.cfg.Path, w.check = "shop.hcl", reporter{table: "ops.report"}
+			if strings.Contains(name, "no snapshot") {
+				w.cfg.Streams[0].Bootstrap = model.BootstrapNone
+			}
 			w.foreign(c.table, c.schema, c.properties)
 			says := func(p *plan.Plan) string {
 				list := tablesNamed(p, c.table)
