@@ -22,6 +22,31 @@ func TestTheLastRunOfAStepIsWhenItEnded(t *testing.T) {
 	}
 }
 
+// A batch that was refused was not interrupted.
+func TestABatchWithoutACommitSaysWhyItHasNone(t *testing.T) {
+	t.Parallel()
+	step := func(status, code string) state.Run {
+		return state.Run{Steps: []state.RunStep{{Address: "stream.orders", Status: status, Diagnostics: []state.RunDiagnostic{{Severity: "Error", Code: code, Summary: "told"}}}}}
+	}
+	for name, c := range map[string]struct {
+		runs []state.Run
+		want string
+	}{
+		"refused":                  {[]state.Run{step("refused", "stream.column_discontinued")}, "batch 2 was refused: it waits until the stream may go on"},
+		"failed":                   {[]state.Run{step("failed", "mssql.connection")}, "batch 2 was interrupted"},
+		"failed after a refusal":   {[]state.Run{step("failed", "mssql.connection"), step("refused", "stream.column_discontinued")}, "batch 2 was interrupted"},
+		"not accepted for another": {[]state.Run{step("refused", "run.not_accepted"), step("failed", "mssql.connection")}, "batch 2 was interrupted"},
+		"no run that is recorded":  {nil, "batch 2 was interrupted"},
+	} {
+		if got := unfinished(2, nil, c.runs, addr.New(addr.Stream, "orders")); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	if got, want := unfinished(2, &state.Holder{Run: "night", PID: 7, Host: "h"}, nil, addr.New(addr.Stream, "orders")), "batch 2 is in the hands of run night (process 7 on h)"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // What was not accepted says nothing of the table; what was read, and refused for
 // what it lacks, does.
 func TestARefusalByWhatWasReadIsTheLastRun(t *testing.T) {

@@ -118,7 +118,7 @@ func (w *workspace) statusRows(ctx context.Context, lakes map[addr.Address]*plan
 			if s.To != lake.Sink.Addr {
 				continue
 			}
-			row, err := w.streamRow(ctx, lake, s, control[s.Target], inspected[s.Addr], locks)
+			row, err := w.streamRow(ctx, lake, s, control[s.Target], inspected[s.Addr], locks, runs)
 			if err != nil {
 				return nil, problems, err
 			}
@@ -260,7 +260,7 @@ func (w *workspace) inspectAll(ctx context.Context, lakes map[addr.Address]*plan
 	return out, problems, nil
 }
 
-func (w *workspace) streamRow(ctx context.Context, lake *planner.Lake, s *model.Stream, control ledger.ControlRow, seen inspection, locks []state.LockState) (view.StatusRow, error) {
+func (w *workspace) streamRow(ctx context.Context, lake *planner.Lake, s *model.Stream, control ledger.ControlRow, seen inspection, locks []state.LockState, runs []state.Run) (view.StatusRow, error) {
 	row := view.StatusRow{Address: s.Addr.String(), Table: s.Target, Verdict: control.FinalizedUntil, Astray: seen.astray}
 	log, err := planner.NewestLog(ctx, lake.State.Stream(s.AppID))
 	if err != nil {
@@ -281,10 +281,7 @@ func (w *workspace) streamRow(ctx context.Context, lake *planner.Lake, s *model.
 	}
 	row.Note = behindVerdict(log, control)
 	if log.Committed < log.Newest {
-		row.Note = fmt.Sprintf("batch %d was interrupted", log.Newest)
-		if h := holderOf(lake, locks, s); h != nil {
-			row.Note = fmt.Sprintf("batch %d is in the hands of run %s (process %d on %s)", log.Newest, h.Run, h.PID, h.Host)
-		}
+		row.Note = unfinished(log.Newest, holderOf(lake, locks, s), runs, s.Addr)
 	}
 	// How far it is behind another history, or another database, nobody can say.
 	if !seen.known || !known || seen.astray != "" {
@@ -302,6 +299,18 @@ func (w *workspace) streamRow(ctx context.Context, lake *planner.Lake, s *model.
 		row.Note = "changes that it needs next may be purged: it stands before the oldest one kept; `pipectl plan` finds out"
 	}
 	return row, nil
+}
+
+// unfinished says why a batch has no commit: it is in the hands of who holds the
+// stream's lock, nil when nobody does, or was refused by the last run, or interrupted.
+func unfinished(batch int64, holder *state.Holder, runs []state.Run, a addr.Address) string {
+	if holder != nil {
+		return fmt.Sprintf("batch %d is in the hands of run %s (process %d on %s)", batch, holder.Run, holder.PID, holder.Host)
+	}
+	if step, _ := lastStep(runs, a); step != nil && step.Status == "refused" {
+		return fmt.Sprintf("batch %d was refused: it waits until the stream may go on", batch)
+	}
+	return fmt.Sprintf("batch %d was interrupted", batch)
 }
 
 // holderOf is who works on a stream now, nil when nobody does.
@@ -325,42 +334,42 @@ func silverRow(v model.Silver, control ledger.ControlRow, at plugin.Position) vi
 	return row
 }
 
-// lastRun is when the address last ran, and its error when that run failed.
-func lastRun(runs []state.Run, a addr.Address) (lastError string, at *time.Time) {
+// lastStep is what became of the address when it last ran, and when; nil when it
+// did not.
+func lastStep(runs []state.Run, a addr.Address) (*state.RunStep, *time.Time) {
 	for _, r := range runs { // newest first
-		for _, s := range r.Steps {
-			if s.Address != a.String() || !ran(s) {
+		for i := range r.Steps {
+			step := &r.Steps[i]
+			if step.Address != a.String() || !ran(*step) {
 				continue
 			}
 			finished := r.Finished
-			if s.Ended != nil {
-				finished = *s.Ended
+			if step.Ended != nil {
+				finished = *step.Ended
 			}
-			for _, d := range s.Diagnostics {
-				if strings.EqualFold(d.Severity, "error") {
-					return d.Summary, &finished
-				}
-			}
-			return "", &finished
+			return step, &finished
 		}
 	}
-	return "", nil
+	return nil, nil
+}
+
+// lastRun is when the address last ran, and its error when that run failed.
+func lastRun(runs []state.Run, a addr.Address) (lastError string, at *time.Time) {
+	_, at = lastStep(runs, a)
+	lastError, _ = lastFailure(runs, a)
+	return lastError, at
 }
 
 // lastFailure is the error with which the address last ran; "" when that run
 // was good.
 func lastFailure(runs []state.Run, a addr.Address) (string, diag.Kind) {
-	for _, r := range runs {
-		for _, s := range r.Steps {
-			if s.Address != a.String() || !ran(s) {
-				continue
-			}
-			for _, d := range s.Diagnostics {
-				if strings.EqualFold(d.Severity, "error") {
-					return d.Summary, d.Kind
-				}
-			}
-			return "", ""
+	step, _ := lastStep(runs, a)
+	if step == nil {
+		return "", ""
+	}
+	for _, d := range step.Diagnostics {
+		if strings.EqualFold(d.Severity, "error") {
+			return d.Summary, d.Kind
 		}
 	}
 	return "", ""
