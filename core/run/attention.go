@@ -94,6 +94,8 @@ type attention struct {
 	// did. Calls come one at a time, and none after end.
 	waits  func(diag.Diagnostic)
 	goesOn func(time.Duration)
+	// answers hears of each call that was answered; it may be nil.
+	answers func()
 
 	mu    sync.Mutex
 	at    sign
@@ -135,6 +137,9 @@ func (x *execution) attend(step, source addr.Address, place string, l *listener)
 		if l == nil || !l.answered() {
 			x.tell(Event{Kind: StepGoesOn, Address: step, Waited: waited})
 		}
+	}
+	if l != nil {
+		a.answers = l.heard
 	}
 	a.begin()
 	return a
@@ -192,6 +197,9 @@ func (a *attention) asks(what string) (over func(answered bool)) {
 		defer a.mu.Unlock()
 		a.asked = slices.DeleteFunc(a.asked, func(c *string) bool { return c == call })
 		if answered {
+			if a.answers != nil {
+				a.answers()
+			}
 			a.alive()
 		}
 		a.restIfUnasked()

@@ -42,11 +42,28 @@ func (p *identified) Source(ctx context.Context, a addr.Address) (plugin.Source,
 // away reports whether the source of a stream has not answered since a call of
 // it failed.
 func (x *execution) away(stream addr.Address) bool {
-	source := x.Config.Table(x.Config.Stream(stream).Table).Source
-	x.identified.mu.Lock()
-	session := x.identified.sources[source]
-	x.identified.mu.Unlock()
+	session := x.identifiedOf(stream)
 	return session != nil && session.away()
+}
+
+// identifiedOf is the source of a stream, nil when it was not opened.
+func (x *execution) identifiedOf(stream addr.Address) *identifiedSource {
+	x.identified.mu.Lock()
+	defer x.identified.mu.Unlock()
+	return x.identified.sources[x.Config.Table(x.Config.Stream(stream).Table).Source]
+}
+
+// unreachable asks the source of a stream, which is away, who it is, and reports
+// whether it does not answer that either.
+func (x *execution) unreachable(ctx context.Context, stream addr.Address) bool {
+	err := x.identifiedOf(stream).sure(ctx)
+	return err != nil && ctx.Err() == nil && unanswered(err)
+}
+
+// unanswered reports whether the error of a call says that nobody was there.
+func unanswered(err error) bool {
+	kind := diag.KindOf(err)
+	return kind == diag.KindTransient || kind == diag.KindUnavailable
 }
 
 // identifiedSource asks who the source is before the first call after one that
@@ -157,7 +174,7 @@ func (s *identifiedSource) heard(err error) error {
 	if err == nil {
 		return nil
 	}
-	if kind := diag.KindOf(err); kind == diag.KindTransient || kind == diag.KindUnavailable {
+	if unanswered(err) {
 		s.mu.Lock()
 		s.failures++
 		s.mu.Unlock()

@@ -22,6 +22,8 @@ type listener struct {
 	// answer is whether somebody was told of that.
 	waits    func(error)
 	answered func() bool
+	// heard hears of every call of the source that was answered.
+	heard func()
 }
 
 // stream brings a stream up to the newest position, or keeps it there; the

@@ -20,6 +20,8 @@ type trouble struct {
 	// last is why it does not work, nil when it does; waiting is an answer that does
 	// not come meanwhile, nil when nothing is waited for.
 	last, waiting error
+	// lost tells that the last try failed, and no call was answered since.
+	lost bool
 
 	mu sync.Mutex // guards the fields above: that an answer does not come is heard from elsewhere
 }
@@ -28,7 +30,22 @@ type trouble struct {
 func (t *trouble) have(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.last, t.waiting = err, nil
+	t.last, t.waiting, t.lost = err, nil, true
+}
+
+// heard notes that a call of its source was answered.
+func (t *trouble) heard() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.lost = false
+}
+
+// unheard reports whether the step has failed, and its source has not answered it
+// since.
+func (t *trouble) unheard() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.lost
 }
 
 // cause is why the step does not work, nil when it does, or has not begun.

@@ -72,7 +72,7 @@ func (x *execution) watch(ctx context.Context, g *graph.Graph[addr.Address]) err
 			x.keep(ctx, a, ready, func(t *trouble) error {
 				trying, over := x.unlessAway(ctx, a, t)
 				defer over()
-				return x.stream(trying, a, x.results[a], true, &listener{moved: moved, works: t.over, waits: func(err error) { t.waits(ctx, err) }, answered: t.answered})
+				return x.stream(trying, a, x.results[a], true, &listener{moved: moved, works: t.over, waits: func(err error) { t.waits(ctx, err) }, answered: t.answered, heard: t.heard})
 			})
 		})
 	}
@@ -82,7 +82,8 @@ func (x *execution) watch(ctx context.Context, g *graph.Graph[addr.Address]) err
 
 // unlessAway is a context of a stream's try that ends also with the run when the
 // stream does not work because its source is away: then no batch is in hand that
-// could be finished. over must be called.
+// could be finished. One that only waits long may be read by a server that works,
+// whatever became of another stream's call: the server is asked. over must be called.
 func (x *execution) unlessAway(ctx context.Context, a addr.Address, t *trouble) (trying context.Context, over func()) {
 	trying, cancel := context.WithCancel(ctx)
 	until, ended := x.untilStopped(trying)
@@ -90,14 +91,14 @@ func (x *execution) unlessAway(ctx context.Context, a addr.Address, t *trouble) 
 	go func() { // ends with until, and over waits for it
 		defer close(done)
 		<-until.Done()
-		if x.stopped() && t.cause() != nil && x.away(a) {
+		if x.stopped() && x.away(a) && (t.unheard() || t.cause() != nil && x.unreachable(trying, a)) {
 			cancel()
 		}
 	}()
 	return trying, func() {
 		ended()
-		<-done
 		cancel()
+		<-done
 	}
 }
 
