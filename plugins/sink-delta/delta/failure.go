@@ -48,6 +48,9 @@ func (s *session) failed(ctx context.Context, ref plugin.TableRef, doing string,
 // way.
 const codeDiskFull = "delta.disk_full"
 
+// codeDiskError is of a disk, or a mount, that does not do what it is asked.
+const codeDiskError = "delta.disk_error"
+
 // disk is what the system said of which file.
 func disk(err error) error {
 	var said *fs.PathError
@@ -86,6 +89,8 @@ func classify(doing string, err error) (kind diag.Kind, code, detail string) {
 		return diag.KindUnavailable, codeDiskFull, "Make room, then run again: it goes on from what is there, and nothing was written in part."
 	case errors.Is(err, syscall.EFBIG):
 		return diag.KindUnavailable, codeDiskFull, "The system takes no file of that size: the limit of the user (ulimit -f), or of the file system. Raise it, then run again: it goes on from what is there, and nothing was written in part."
+	case errors.Is(err, syscall.EIO):
+		return diag.KindUnavailable, codeDiskError, "The disk, or the server behind the mount, did not do it: look at the mount and into the system's log. Once it is well, run again: it goes on from what is there, and nothing was written in part."
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return diag.KindPermission, "delta.not_writable", "Give the user that runs pipectl the right to read and write the lake's folder."
 	case errors.Is(err, fs.ErrNotExist):

@@ -24,10 +24,12 @@ func TestWhatAFailureMeans(t *testing.T) {
 		code  string
 		says  string
 	}{
-		"a full disk":            {"writing", written(syscall.ENOSPC), diag.KindUnavailable, "delta.disk_full", "Make room"},
-		"a file that is too big": {"writing", written(syscall.EFBIG), diag.KindUnavailable, "delta.disk_full", "ulimit -f"},
-		"a write that broke":     {"writing", errors.New("odd"), diag.KindInternal, "delta.failed", "Nothing of this call is in the table"},
-		"a read that broke":      {"reading", errors.New("parquet: file too small"), diag.KindInternal, "delta.failed", "damaged or cut short, restore it"},
+		"a full disk":                    {"writing", written(syscall.ENOSPC), diag.KindUnavailable, "delta.disk_full", "Make room"},
+		"a file that is too big":         {"writing", written(syscall.EFBIG), diag.KindUnavailable, "delta.disk_full", "ulimit -f"},
+		"a disk that breaks, at a write": {"writing", written(syscall.EIO), diag.KindUnavailable, "delta.disk_error", "nothing was written in part"},
+		"a disk that breaks, at a read":  {"reading", written(syscall.EIO), diag.KindUnavailable, "delta.disk_error", "look at the mount"},
+		"a write that broke":             {"writing", errors.New("odd"), diag.KindInternal, "delta.failed", "Nothing of this call is in the table"},
+		"a read that broke":              {"reading", errors.New("parquet: file too small"), diag.KindInternal, "delta.failed", "damaged or cut short, restore it"},
 	} {
 		kind, code, detail := classify(c.doing, c.err)
 		if kind != c.kind || code != c.code || !strings.Contains(detail, c.says) {
