@@ -56,7 +56,7 @@ func (s *Streams) diagnostic(w io.Writer, d diag.Diagnostic, excerpt Excerpt) {
 	if d.Severity == diag.Warning {
 		color = yellow
 	}
-	lines := strings.Split(d.Summary, "\n")
+	lines := strings.Split(printableLines(d.Summary), "\n")
 	head := d.Severity.String() + ": " + lines[0]
 	pad := max(codeColumn-len([]rune(head))-len(d.Code), 2)
 	if d.Code == "" {
@@ -75,16 +75,16 @@ func (s *Streams) diagnostic(w io.Writer, d diag.Diagnostic, excerpt Excerpt) {
 		if a, err := addr.Parse(d.Address); err == nil && a.Keyed { // whose text is that of all instances
 			where += " (" + d.Address + ")"
 		}
-		fmt.Fprintln(w, where+":")
+		fmt.Fprintln(w, printable(where)+":")
 		if excerpt != nil {
 			if text := excerpt(*d.Subject); text != "" {
-				fmt.Fprintf(w, "  %d: %s\n", d.Subject.Start.Line, text)
+				fmt.Fprintf(w, "  %d: %s\n", d.Subject.Start.Line, escaping(text, "\t"))
 			}
 		}
 	case d.Address != "":
-		fmt.Fprintf(w, "  at %s\n", d.Address)
+		fmt.Fprintf(w, "  at %s\n", printable(d.Address))
 	}
 	if d.Detail != "" {
-		fmt.Fprintln(w, strings.TrimSpace(d.Detail))
+		fmt.Fprintln(w, printableLines(strings.TrimSpace(d.Detail)))
 	}
 }

@@ -16,7 +16,7 @@ func (s *Streams) Released(locks []ReleasedLock) error {
 		}{locks})
 	}
 	for _, l := range locks {
-		s.Printf("Released the lock of %s that run %s (process %d on %s) had taken.\n", l.Name, l.Run, l.Process, l.Host)
+		s.Printf("Released the lock of %s that run %s (process %d on %s) had taken.\n", printable(l.Name), printable(l.Run), l.Process, printable(l.Host))
 	}
 	return nil
 }

@@ -29,10 +29,10 @@ func (s *Streams) Plan(p *plan.Plan, apply string) error {
 	if len(places) > 0 {
 		into = " into " + strings.Join(places, ", ")
 	}
-	fmt.Fprintf(s.answer(), "Plan for %s%s\n", p.Config, into)
+	fmt.Fprintf(s.answer(), "Plan for %s%s\n", printable(p.Config), printable(into))
 	for _, place := range p.Places {
 		if place.NoState != "" {
-			fmt.Fprintf(s.answer(), "Nothing was accepted there yet: %s.\n", place.NoState)
+			fmt.Fprintf(s.answer(), "Nothing was accepted there yet: %s.\n", printable(place.NoState))
 		}
 	}
 	s.planTables(p)
@@ -48,7 +48,7 @@ func (s *Streams) Plan(p *plan.Plan, apply string) error {
 	case p.Undecided():
 		fmt.Fprintln(s.answer(), "Nothing has been changed. A decision may be pending: see the warnings.")
 	case p.Changed():
-		fmt.Fprintf(s.answer(), "Nothing has been changed. To carry this out: %s\n", apply)
+		fmt.Fprintf(s.answer(), "Nothing has been changed. To carry this out: %s\n", printable(apply))
 	default:
 		fmt.Fprintln(s.answer(), "Nothing has been changed, and no table would be.")
 	}
@@ -65,13 +65,13 @@ func (s *Streams) planTables(p *plan.Plan) {
 			same++
 			continue
 		}
-		rows = append(rows, []string{s.sign(signs[t.Action]) + " " + t.Ref.Name, string(t.Action), describeTable(t)})
+		rows = append(rows, []string{s.sign(signs[t.Action]) + " " + printable(t.Ref.Name), string(t.Action), printable(describeTable(t))})
 	}
 	if len(p.Tables) == 0 {
 		return
 	}
 	fmt.Fprintln(s.answer(), "\nTables")
-	columns(s.answer(), "  ", rows)
+	aligned(s.answer(), "  ", rows)
 	if same > 0 {
 		fmt.Fprintf(s.answer(), "    %s\n", quantity.Of(same, "table is as it should be", "tables are as they should be"))
 	}
@@ -146,6 +146,9 @@ func (s *Streams) planStep(w io.Writer, step plan.Step, width int) {
 	if len(lines) == 0 {
 		lines = []string{""}
 	}
+	for i, line := range lines {
+		lines[i] = printable(line)
+	}
 	head := fmt.Sprintf("  %s %-*s  %-13s  ", sign, width, step.Address, kind)
 	indent := strings.Repeat(" ", len([]rune(head)))
 	fmt.Fprintln(w, strings.TrimRight(strings.Replace(head, sign, s.sign(sign), 1)+lines[0], " "))
@@ -164,7 +167,7 @@ func (s *Streams) planRemoved(p *plan.Plan) {
 		if r.Target != "" {
 			text += "  " + r.Target
 		}
-		fmt.Fprintf(s.answer(), "  %s %s\n", s.sign("-"), text)
+		fmt.Fprintf(s.answer(), "  %s %s\n", s.sign("-"), printable(text))
 	}
 }
 

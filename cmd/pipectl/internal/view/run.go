@@ -112,14 +112,14 @@ func (r *Run) progress(e run.Event) {
 	}
 	if now.Sub(r.logged[e.Address]) >= logEvery {
 		r.logged[e.Address] = now
-		fmt.Fprintf(r.s.Err, "%s %s\n", stamp(now), progressLine(e))
+		fmt.Fprintf(r.s.Err, "%s %s\n", stamp(now), printable(progressLine(e)))
 	}
 }
 
 // line writes a line that stays, above the running steps.
 func (r *Run) line(text string) {
 	r.erase()
-	fmt.Fprintln(r.s.Err, text)
+	fmt.Fprintln(r.s.Err, printable(text))
 	r.draw()
 }
 
@@ -152,7 +152,7 @@ func (r *Run) draw() {
 		if !ok {
 			e = run.Event{Address: a, Stage: "starting", RowsTotal: -1, Batch: -1}
 		}
-		fmt.Fprintf(r.s.Err, "  %s\n", progressLine(e))
+		fmt.Fprintf(r.s.Err, "  %s\n", printable(progressLine(e)))
 		r.drawn++
 	}
 }

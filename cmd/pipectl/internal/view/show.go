@@ -37,7 +37,7 @@ func (s *Streams) Show(i Item) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	fmt.Fprintf(s.answer(), "%s  (%s line %d)\n", i.Address, i.File, i.Line)
+	fmt.Fprintf(s.answer(), "%s  (%s line %d)\n", printable(i.Address), printable(i.File), i.Line)
 	var rows [][]string
 	for _, a := range i.Arguments {
 		value := a.Value

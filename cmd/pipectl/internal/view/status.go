@@ -96,29 +96,29 @@ func (r *StatusRow) Hold(rows int64) {
 func (s *Streams) note(r StatusRow, now time.Time) string {
 	var notes []string
 	if r.Lost != "" && r.Lost != r.LastError {
-		notes = append(notes, s.paint(red, "lost: ")+r.Lost)
+		notes = append(notes, s.paint(red, "lost: ")+printable(r.Lost))
 	}
 	if r.Stopped != "" && r.Stopped != r.LastError {
-		notes = append(notes, s.paint(red, "stopped: ")+r.Stopped)
+		notes = append(notes, s.paint(red, "stopped: ")+printable(r.Stopped))
 	}
 	if r.Astray != "" && r.Astray != r.LastError {
-		notes = append(notes, s.paint(red, "source: ")+r.Astray)
+		notes = append(notes, s.paint(red, "source: ")+printable(r.Astray))
 	}
 	switch {
 	case r.LastError != "":
-		notes = append(notes, s.paint(red, "failed: ")+r.LastError)
+		notes = append(notes, s.paint(red, "failed: ")+printable(r.LastError))
 		if r.held {
-			notes = append(notes, r.Note)
+			notes = append(notes, printable(r.Note))
 		}
 	case r.OpenSnapshot != "":
 		notes = append(notes, "snapshot open")
 	case r.Note != "":
-		notes = append(notes, r.Note)
+		notes = append(notes, printable(r.Note))
 	}
 	for _, c := range r.Checks {
-		text := c.Address + " " + s.paint(red, c.Outcome) + " " + plan.Age(now.Sub(c.At)) + " ago"
+		text := printable(c.Address) + " " + s.paint(red, c.Outcome) + " " + plan.Age(now.Sub(c.At)) + " ago"
 		if c.Summary != "" {
-			text += ": " + c.Summary
+			text += ": " + printable(c.Summary)
 		}
 		notes = append(notes, text)
 	}
@@ -150,9 +150,9 @@ func (s *Streams) Status(rows []StatusRow, now time.Time) error {
 		if r.LastRun != nil {
 			last = plan.Age(now.Sub(*r.LastRun)) + " ago"
 		}
-		cells = append(cells, []string{r.Address, r.Table, dash(position), duration(r.Lag), duration(r.Headroom), final, verdictAge, last, s.note(r, now)})
+		cells = append(cells, []string{printable(r.Address), printable(r.Table), dash(printable(position)), duration(r.Lag), duration(r.Headroom), final, verdictAge, last, s.note(r, now)})
 	}
-	columns(s.answer(), "", cells)
+	aligned(s.answer(), "", cells)
 	return nil
 }
 

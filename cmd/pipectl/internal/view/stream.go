@@ -52,14 +52,14 @@ const (
 func (s *Streams) Printf(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	fmt.Fprintf(s.answer(), format, args...)
+	fmt.Fprint(s.answer(), printableLines(fmt.Sprintf(format, args...)))
 }
 
 // Logf writes a line to Err.
 func (s *Streams) Logf(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	fmt.Fprintf(s.Err, format, args...)
+	fmt.Fprint(s.Err, printableLines(fmt.Sprintf(format, args...)))
 }
 
 // WriteJSON writes one JSON document and a line end to Out.
@@ -76,6 +76,16 @@ func (s *Streams) WriteJSON(v any) error {
 
 // columns writes rows with their cells aligned, two blanks between them.
 func columns(w io.Writer, indent string, rows [][]string) {
+	for _, row := range rows {
+		for i, cell := range row {
+			row[i] = printable(cell)
+		}
+	}
+	aligned(w, indent, rows)
+}
+
+// aligned is columns of cells that are printable, and may be painted.
+func aligned(w io.Writer, indent string, rows [][]string) {
 	var widths []int
 	for _, row := range rows {
 		for i, cell := range row {

@@ -82,11 +82,15 @@ func (r *Rows) text(b arrow.RecordBatch) error {
 			if i > 0 {
 				line = append(line, ' ')
 			}
-			line = append(append(line, b.ColumnName(i)...), '=')
+			line = append(append(line, printable(b.ColumnName(i))...), '=')
 			var err error
 			if line, err = cell(line, row); err != nil {
 				return fmt.Errorf("column %q: %w", b.ColumnName(i), err)
 			}
+		}
+		// Texts are written as in JSON, which lets some characters through.
+		if slices.ContainsFunc(line, func(c byte) bool { return c < ' ' || c > '~' }) {
+			line = append(line[:0], printable(string(line))...)
 		}
 		if _, err := r.s.answer().Write(append(line, '\n')); err != nil {
 			return fmt.Errorf("writing rows: %w", err)
