@@ -15,43 +15,43 @@ type askedSource struct {
 	attention *attention
 }
 
-func ask[T any](s askedSource, what string, do func() (T, error)) (T, error) {
-	over := s.attention.asks(what)
+func ask[T any](a *attention, what string, do func() (T, error)) (T, error) {
+	over := a.asks(what)
 	out, err := do()
 	over(err == nil)
 	return out, err
 }
 
 func (s askedSource) Inspect(ctx context.Context, req plugin.InspectRequest) (plugin.InspectResponse, error) {
-	return ask(s, "what its tables are", func() (plugin.InspectResponse, error) { return s.Source.Inspect(ctx, req) })
+	return ask(s.attention, "what its tables are", func() (plugin.InspectResponse, error) { return s.Source.Inspect(ctx, req) })
 }
 
 func (s askedSource) Start(ctx context.Context, req plugin.StartRequest) (plugin.Position, error) {
-	return ask(s, "a position to start at", func() (plugin.Position, error) { return s.Source.Start(ctx, req) })
+	return ask(s.attention, "a position to start at", func() (plugin.Position, error) { return s.Source.Start(ctx, req) })
 }
 
 func (s askedSource) Latest(ctx context.Context, req plugin.LatestRequest) (plugin.LatestResponse, error) {
-	return ask(s, "the newest position", func() (plugin.LatestResponse, error) { return s.Source.Latest(ctx, req) })
+	return ask(s.attention, "the newest position", func() (plugin.LatestResponse, error) { return s.Source.Latest(ctx, req) })
 }
 
 func (s askedSource) PlanBatch(ctx context.Context, req plugin.PlanBatchRequest) (plugin.BatchPlan, error) {
-	return ask(s, "the ranges of a batch of "+s.object, func() (plugin.BatchPlan, error) { return s.Source.PlanBatch(ctx, req) })
+	return ask(s.attention, "the ranges of a batch of "+s.object, func() (plugin.BatchPlan, error) { return s.Source.PlanBatch(ctx, req) })
 }
 
 func (s askedSource) Stamp(ctx context.Context, table plugin.SourceTable) (plugin.Position, error) {
-	return ask(s, "its position", func() (plugin.Position, error) { return s.Source.Stamp(ctx, table) })
+	return ask(s.attention, "its position", func() (plugin.Position, error) { return s.Source.Stamp(ctx, table) })
 }
 
 func (s askedSource) OpenSnapshot(ctx context.Context, req plugin.OpenSnapshotRequest) (plugin.SnapshotInfo, error) {
-	return ask(s, "a snapshot of "+s.object, func() (plugin.SnapshotInfo, error) { return s.Source.OpenSnapshot(ctx, req) })
+	return ask(s.attention, "a snapshot of "+s.object, func() (plugin.SnapshotInfo, error) { return s.Source.OpenSnapshot(ctx, req) })
 }
 
 func (s askedSource) PlanChunks(ctx context.Context, req plugin.PlanChunksRequest) ([]plugin.Chunk, error) {
-	return ask(s, "the parts of a snapshot of "+s.object, func() ([]plugin.Chunk, error) { return s.Source.PlanChunks(ctx, req) })
+	return ask(s.attention, "the parts of a snapshot of "+s.object, func() ([]plugin.Chunk, error) { return s.Source.PlanChunks(ctx, req) })
 }
 
 func (s askedSource) Lost(ctx context.Context, req plugin.LostRequest) (plugin.LostResponse, error) {
-	return ask(s, "the oldest changes of "+s.object, func() (plugin.LostResponse, error) { return s.Source.Lost(ctx, req) })
+	return ask(s.attention, "the oldest changes of "+s.object, func() (plugin.LostResponse, error) { return s.Source.Lost(ctx, req) })
 }
 
 func (s askedSource) Read(ctx context.Context, req plugin.ReadRequest) (plugin.FrameReader, error) {
@@ -59,7 +59,7 @@ func (s askedSource) Read(ctx context.Context, req plugin.ReadRequest) (plugin.F
 	if req.Chunk != nil {
 		what = "rows of " + s.object
 	}
-	return s.frames(what, func() (plugin.FrameReader, error) { return s.Source.Read(ctx, req) })
+	return askFrames(s.attention, what, func() (plugin.FrameReader, error) { return s.Source.Read(ctx, req) })
 }
 
 func (s askedSource) Aggregate(ctx context.Context, req plugin.AggregateRequest) (plugin.FrameReader, error) {
@@ -67,27 +67,27 @@ func (s askedSource) Aggregate(ctx context.Context, req plugin.AggregateRequest)
 	if req.Kind == plugin.AggregateBounds || req.Kind == plugin.AggregateTiles {
 		what = "key ranges of " + s.object
 	}
-	return s.frames(what, func() (plugin.FrameReader, error) { return s.Source.Aggregate(ctx, req) })
+	return askFrames(s.attention, what, func() (plugin.FrameReader, error) { return s.Source.Aggregate(ctx, req) })
 }
 
-func (s askedSource) frames(what string, open func() (plugin.FrameReader, error)) (plugin.FrameReader, error) {
-	frames, err := ask(s, what, open)
+func askFrames(a *attention, what string, open func() (plugin.FrameReader, error)) (plugin.FrameReader, error) {
+	frames, err := ask(a, what, open)
 	if err != nil {
 		return nil, err
 	}
-	return &askedFrames{FrameReader: frames, source: s, what: what}, nil
+	return &askedFrames{FrameReader: frames, attention: a, what: what}, nil
 }
 
 // askedFrames are waited for one by one: while one is written, the source is not
 // waited for.
 type askedFrames struct {
 	plugin.FrameReader
-	source askedSource
-	what   string
+	attention *attention
+	what      string
 }
 
 func (f *askedFrames) Recv() (plugin.Frame, error) {
-	return ask(f.source, f.what, f.FrameReader.Recv)
+	return ask(f.attention, f.what, f.FrameReader.Recv)
 }
 
 // askingSource ends the asking for the newest position with the run: that is no

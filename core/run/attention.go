@@ -87,7 +87,8 @@ type attention struct {
 	patience time.Duration
 	work     *Work
 	step     addr.Address
-	// source is the step's, and the step itself where no step asks. place the table that it works on, for people.
+	// source is the step's, and where no step asks, it and the step are what is asked,
+	// a source or a sink. place the table that it works on, for people.
 	source addr.Address
 	place  string
 	// waits hears for what it waits, goesOn that it does no more and how long it
@@ -206,7 +207,7 @@ func (a *attention) asks(what string) (over func(answered bool)) {
 	}
 }
 
-// restIfUnasked: a source by itself, which no step asks, works on nothing else.
+// restIfUnasked: a source or sink by itself, which no step asks, works on nothing else.
 func (a *attention) restIfUnasked() {
 	if a.step == a.source && len(a.asked) == 0 {
 		a.idle, a.told = true, false
@@ -270,7 +271,11 @@ func (a *attention) silence() diag.Diagnostic {
 			"%s has come no further for %s%s; it is for %s", a.step, plan.Age(a.quiet), stage, a.place)
 	}
 	const look = "It is waited for. Look whether the server works, and what its sessions wait for: a lock of another session, for instance."
-	if a.step == a.source { // before any step
+	if a.step == a.source { // outside of any step
+		look := look
+		if a.source.Kind == addr.Sink {
+			look = "It is waited for. Look whether the store works: a file share whose server is away answers nobody, for instance."
+		}
 		return diag.Errorf(diag.KindTransient, codeNoAnswer, since+look, "%s was asked %s, and has not answered for %s", a.source, *a.asked[0], plan.Age(a.quiet))
 	}
 	return diag.Errorf(diag.KindTransient, codeNoAnswer, since+look, "%s waits for %s, and nothing has come for %s%s", a.step, a.awaits(), plan.Age(a.quiet), stage)

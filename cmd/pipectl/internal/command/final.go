@@ -34,7 +34,9 @@ func final(ctx context.Context, e *Environment, args []string) (int, error) {
 	if err != nil {
 		return w.fail(err), nil
 	}
-	lakes, err := w.lakes(ctx, nil)
+	patient := w.patient()
+	defer patient.End()
+	lakes, err := w.lakes(ctx, patient)
 	if err != nil {
 		return w.fail(err), nil
 	}

@@ -120,12 +120,12 @@ func (w *workspace) plan(ctx context.Context, s cli.Selection, takeOver []string
 	if err != nil {
 		return nil, nil, err
 	}
-	lakes, err := w.lakes(ctx, nil)
+	patient := w.patient()
+	defer patient.End()
+	lakes, err := w.lakes(ctx, patient)
 	if err != nil {
 		return nil, nil, err
 	}
-	patient := w.patient()
-	defer patient.End()
 	p, err := planner.Make(ctx, planner.Request{
 		Config: w.config, Plugins: patient, Used: w.used(), Targets: targets, Exclude: exclude, TakeOver: taken,
 		Now: w.env.Clock, Lakes: lakes,
@@ -133,16 +133,16 @@ func (w *workspace) plan(ctx context.Context, s cli.Selection, takeOver []string
 	return p, lakes, err
 }
 
-// patient are the plugins as they are asked for a plan, which may take as long as a
-// server does. What is said meanwhile goes where people look, so that a document in
+// patient are the plugins as they are asked outside of a run, which may take as long
+// as a server or a store does. What is said meanwhile goes where people look, so that a document in
 // JSON stays one.
 func (w *workspace) patient() *run.Patient {
 	s, clock := w.env.Streams, w.env.Clock
 	return run.NewPatient(w.sessions, clock,
-		func(source addr.Address, d diag.Diagnostic) {
-			s.Meanwhile(w.config.Locate(source, diag.List{d})[0], w.excerpt)
+		func(asked addr.Address, d diag.Diagnostic) {
+			s.Meanwhile(w.config.Locate(asked, diag.List{d})[0], w.excerpt)
 		},
-		func(source addr.Address, waited time.Duration) { s.Logf("%s\n", view.GoesOn(clock(), source, waited)) })
+		func(asked addr.Address, waited time.Duration) { s.Logf("%s\n", view.GoesOn(clock(), asked, waited)) })
 }
 
 // save writes the plan with the texts it was made from. A text that holds a

@@ -43,7 +43,9 @@ func status(ctx context.Context, e *Environment, args []string) (int, error) {
 	if err != nil {
 		return w.fail(err), nil
 	}
-	lakes, err := w.lakes(ctx, nil)
+	patient := w.patient()
+	defer patient.End()
+	lakes, err := w.lakes(ctx, patient)
 	if err != nil {
 		return w.fail(err), nil
 	}
@@ -51,7 +53,7 @@ func status(ctx context.Context, e *Environment, args []string) (int, error) {
 		is := func(a addr.Address) bool { return meansOne(a, own) }
 		return !slices.ContainsFunc(exclude, is) && (len(targets) == 0 || slices.ContainsFunc(targets, is))
 	}
-	rows, problems, err := w.statusRows(ctx, lakes, wanted)
+	rows, problems, err := w.statusRows(ctx, patient, lakes, wanted)
 	if err == nil && a.Selection.Given() && len(rows) == 0 {
 		err = nothingChosen("status")
 	}
@@ -67,8 +69,8 @@ func status(ctx context.Context, e *Environment, args []string) (int, error) {
 
 // statusRows collects the wanted streams, and the wanted silvers behind theirs. A source that cannot be reached
 // is a problem beside the rows: what the lake knows is shown all the same.
-func (w *workspace) statusRows(ctx context.Context, lakes map[addr.Address]*planner.Lake, wanted func(addr.Address) bool) ([]view.StatusRow, diag.List, error) {
-	inspected, problems, err := w.inspectAll(ctx, lakes, wanted)
+func (w *workspace) statusRows(ctx context.Context, plugins planner.Plugins, lakes map[addr.Address]*planner.Lake, wanted func(addr.Address) bool) ([]view.StatusRow, diag.List, error) {
+	inspected, problems, err := w.inspectAll(ctx, plugins, lakes, wanted)
 	if err != nil {
 		return nil, problems, err
 	}
@@ -203,7 +205,7 @@ type inspection struct {
 // inspectAll asks each source about the tables of the streams that are wanted,
 // or have a silver that is, and holds the
 // answers against what the streams were started with and stand at.
-func (w *workspace) inspectAll(ctx context.Context, lakes map[addr.Address]*planner.Lake, wanted func(addr.Address) bool) (map[addr.Address]inspection, diag.List, error) {
+func (w *workspace) inspectAll(ctx context.Context, plugins planner.Plugins, lakes map[addr.Address]*planner.Lake, wanted func(addr.Address) bool) (map[addr.Address]inspection, diag.List, error) {
 	out := map[addr.Address]inspection{}
 	var problems diag.List
 	for i := range w.config.Sources {
@@ -232,7 +234,7 @@ func (w *workspace) inspectAll(ctx context.Context, lakes map[addr.Address]*plan
 		if len(streams) == 0 {
 			continue
 		}
-		session, err := w.sessions.Source(ctx, source.Addr)
+		session, err := plugins.Source(ctx, source.Addr)
 		var answer plugin.InspectResponse
 		if err == nil {
 			answer, err = session.Inspect(ctx, req)

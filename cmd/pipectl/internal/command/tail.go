@@ -65,7 +65,9 @@ func readable(list diag.List) diag.List {
 func (w *workspace) tail(ctx context.Context, a addr.Address, args cli.Tail) error {
 	s := w.config.Stream(a)
 	t := w.config.Table(s.Table)
-	source, err := w.sessions.Source(ctx, t.Source)
+	patient := w.patient()
+	defer patient.End()
+	source, err := patient.Source(ctx, t.Source)
 	if err != nil {
 		return err
 	}

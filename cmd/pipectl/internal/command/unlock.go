@@ -24,7 +24,9 @@ func unlock(ctx context.Context, e *Environment, args []string) (int, error) {
 	if err != nil {
 		return w.fail(err), nil
 	}
-	lakes, err := w.lakes(ctx, nil)
+	patient := w.patient()
+	defer patient.End()
+	lakes, err := w.lakes(ctx, patient)
 	if err != nil {
 		return w.fail(err), nil
 	}

@@ -298,15 +298,15 @@ func (w *workspace) used() []plan.Plugin {
 	return out
 }
 
-// lakes opens every sink that a stream writes to.
-func (w *workspace) lakes(ctx context.Context, warn func(diag.Diagnostic)) (map[addr.Address]*planner.Lake, error) {
+// lakes opens every sink that a stream writes to, as plugins have it.
+func (w *workspace) lakes(ctx context.Context, plugins planner.Plugins) (map[addr.Address]*planner.Lake, error) {
 	out := map[addr.Address]*planner.Lake{}
 	for i := range w.config.Sinks {
 		sink := &w.config.Sinks[i]
 		if !slices.ContainsFunc(w.config.Streams, func(s model.Stream) bool { return s.To == sink.Addr }) {
 			continue
 		}
-		lake, err := planner.OpenLake(ctx, w.config, sink, w.sessions, planner.LakeOptions{Clock: w.env.Clock, Warn: warn, Gone: processGone})
+		lake, err := planner.OpenLake(ctx, w.config, sink, plugins, planner.LakeOptions{Clock: w.env.Clock, Gone: processGone})
 		if err != nil {
 			return out, sink.Origin.Locate(sink.Addr, diag.FromError(err)).Err()
 		}
