@@ -54,6 +54,7 @@ var (
 		diag.KindRewound:       pb.Diagnostic_KIND_REWOUND,
 		diag.KindSchemaChanged: pb.Diagnostic_KIND_SCHEMA_CHANGED,
 		diag.KindUnsupported:   pb.Diagnostic_KIND_UNSUPPORTED,
+		diag.KindDifferent:     pb.Diagnostic_KIND_DIFFERENT,
 		diag.KindInternal:      pb.Diagnostic_KIND_INTERNAL,
 	})
 	roles = newEnum("role", map[plugin.Role]pb.Role{

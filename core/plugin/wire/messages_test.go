@@ -56,7 +56,7 @@ func TestDiagnosticsCrossWhole(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		kind := rapid.SampledFrom([]diag.Kind{diag.KindConfiguration, diag.KindUnavailable, diag.KindPermission, diag.KindNotReady, diag.KindTransient,
-			diag.KindConflict, diag.KindStale, diag.KindDataLoss, diag.KindRewound, diag.KindSchemaChanged, diag.KindUnsupported, diag.KindInternal}).Draw(t, "kind")
+			diag.KindConflict, diag.KindStale, diag.KindDataLoss, diag.KindRewound, diag.KindSchemaChanged, diag.KindUnsupported, diag.KindDifferent, diag.KindInternal}).Draw(t, "kind")
 		d := diag.Diagnostic{Severity: diag.Error, Kind: kind, Code: rapid.StringMatching(`[a-z.]*`).Draw(t, "code"), Summary: rapid.String().Draw(t, "summary"),
 			Detail: rapid.String().Draw(t, "detail"), Address: rapid.StringMatching(`[a-z.]*`).Draw(t, "address")}
 		if rapid.Bool().Draw(t, "warning") {

@@ -107,6 +107,7 @@ func TestKeysInFlightAccuseNobody(t *testing.T) {
 		w := orders()
 		w.insert(many(1, 5)...)
 		w.put(t, silverName, w.silverSchema(), plugin.WriteOverwrite, nil)
+		w.ledger.Views[silverName] = plugin.LedgerView{Position: plugin.TargetPosition{Version: new(int64)}}
 		expect(t, w.check(t, counts), plugin.CheckResult{Outcome: plugin.Undecided, Buckets: 1, InFlight: 1})
 	})
 	t.Run("purged changes do not arrive any more", func(t *testing.T) {

@@ -76,8 +76,10 @@ func (r *run) prepare(ctx context.Context) error {
 	}
 	r.silver = states[0]
 	if !r.silver.Exists {
-		return diag.Errorf(diag.KindDifferent, "reconcile.no_silver", "Run its silver first.",
-			"%s does not exist yet, so there is nothing to compare with %s", r.req.Silver.Name, r.req.Object).Err()
+		return r.noSilver("does not exist yet")
+	}
+	if neverBuilt(r.silver, r.view.Position) {
+		return r.noSilver("was never built")
 	}
 	r.result.SilverVersion = r.silver.Version
 	for _, k := range r.subject.key {
@@ -91,6 +93,17 @@ func (r *run) prepare(ctx context.Context) error {
 			"The chunked snapshot %s is open: keys of chunks not read yet will be missing in %s", open, r.req.Silver.Name)
 	}
 	return nil
+}
+
+// neverBuilt reports whether no run has applied anything to a silver: its table
+// was made empty, and each run, also one that finds nothing, stores the version.
+func neverBuilt(silver plugin.TableState, at plugin.TargetPosition) bool {
+	return silver.Rows == 0 && at.Applied == "" && at.Open == "" && at.Version == nil
+}
+
+func (r *run) noSilver(why string) error {
+	return diag.Errorf(diag.KindDifferent, "reconcile.no_silver", "Run its silver first.",
+		"%s %s, so there is nothing to compare with %s", r.req.Silver.Name, why, r.req.Object).Err()
 }
 
 // fieldNamed returns the spelling that a schema has for a column: exact, else

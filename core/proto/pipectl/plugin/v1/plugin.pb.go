@@ -275,6 +275,7 @@ const (
 	Diagnostic_KIND_SCHEMA_CHANGED Diagnostic_Kind = 10
 	Diagnostic_KIND_UNSUPPORTED    Diagnostic_Kind = 11
 	Diagnostic_KIND_INTERNAL       Diagnostic_Kind = 12
+	Diagnostic_KIND_DIFFERENT      Diagnostic_Kind = 13
 )
 
 // Enum value maps for Diagnostic_Kind.
@@ -293,6 +294,7 @@ var (
 		10: "KIND_SCHEMA_CHANGED",
 		11: "KIND_UNSUPPORTED",
 		12: "KIND_INTERNAL",
+		13: "KIND_DIFFERENT",
 	}
 	Diagnostic_Kind_value = map[string]int32{
 		"KIND_UNSPECIFIED":    0,
@@ -308,6 +310,7 @@ var (
 		"KIND_SCHEMA_CHANGED": 10,
 		"KIND_UNSUPPORTED":    11,
 		"KIND_INTERNAL":       12,
+		"KIND_DIFFERENT":      13,
 	}
 )
 
@@ -8636,7 +8639,7 @@ var File_pipectl_plugin_v1_plugin_proto protoreflect.FileDescriptor
 
 const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"\n" +
-	"\x1epipectl/plugin/v1/plugin.proto\x12\x11pipectl.plugin.v1\"\xf4\x05\n" +
+	"\x1epipectl/plugin/v1/plugin.proto\x12\x11pipectl.plugin.v1\"\x88\x06\n" +
 	"\n" +
 	"Diagnostic\x12B\n" +
 	"\bseverity\x18\x01 \x01(\x0e2&.pipectl.plugin.v1.Diagnostic.SeverityR\bseverity\x126\n" +
@@ -8653,7 +8656,7 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"\bSeverity\x12\x18\n" +
 	"\x14SEVERITY_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eSEVERITY_ERROR\x10\x01\x12\x14\n" +
-	"\x10SEVERITY_WARNING\x10\x02\"\x92\x02\n" +
+	"\x10SEVERITY_WARNING\x10\x02\"\xa6\x02\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12KIND_CONFIGURATION\x10\x01\x12\x14\n" +
@@ -8669,7 +8672,8 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x13KIND_SCHEMA_CHANGED\x10\n" +
 	"\x12\x14\n" +
 	"\x10KIND_UNSUPPORTED\x10\v\x12\x11\n" +
-	"\rKIND_INTERNAL\x10\f\"@\n" +
+	"\rKIND_INTERNAL\x10\f\x12\x12\n" +
+	"\x0eKIND_DIFFERENT\x10\r\"@\n" +
 	"\bPathStep\x12\x14\n" +
 	"\x04name\x18\x01 \x01(\tH\x00R\x04name\x12\x16\n" +
 	"\x05index\x18\x02 \x01(\x03H\x00R\x05indexB\x06\n" +
