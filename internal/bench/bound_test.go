@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -25,13 +23,12 @@ func TestMemoryIsBounded(t *testing.T) {
 		bound       = 250                // MiB
 		budget      = "16MiB"
 	)
-	dir := t.TempDir()
-	b := &bench{dir: dir, binary: filepath.Join(dir, "pipectl")}
-	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", b.binary, "../../cmd/pipectl")
-	build.Env = environ()
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building pipectl: %v\n%s", err, out)
+	t.Parallel()
+	binary, err := build()
+	if err != nil {
+		t.Fatal(err)
 	}
+	b := &bench{dir: t.TempDir(), binary: binary}
 	server, err := mssqlsim.Start(t.Context(), mssqlsim.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -31,18 +31,19 @@ type sizes struct {
 	table   int64 // rows of silver
 	applied int64 // change rows into silver
 	commits int   // single commits that are waited for
-	fifty   int64 // rows of each of fifty tables
+	tables  int   // tables of the example of fifty that a plan looks at, the first of its map
+	fifty   int64 // rows of each of them
 	rounds  int   // how often what takes seconds is measured; the median counts
 }
 
 // fullSizes are what the aims speak of, quickSizes a run that only shows that
 // everything works.
 func fullSizes() sizes {
-	return sizes{batch: 2_000_000, large: 10_000_000, changes: 300_000, table: 1_000_000, applied: 100_000, commits: 9, fifty: 1_000, rounds: 3}
+	return sizes{batch: 2_000_000, large: 10_000_000, changes: 300_000, table: 1_000_000, applied: 100_000, commits: 9, tables: 50, fifty: 1_000, rounds: 3}
 }
 
 func quickSizes() sizes {
-	return sizes{batch: 5_000, large: 20_000, changes: 3_000, table: 5_000, applied: 1_000, commits: 2, fifty: 2, rounds: 2}
+	return sizes{batch: 5_000, large: 20_000, changes: 3_000, table: 5_000, applied: 1_000, commits: 2, tables: 5, fifty: 2, rounds: 2}
 }
 
 // bench is one run.
