@@ -1,0 +1,22 @@
+//go:build !linux
+
+package state
+
+import (
+	"os"
+	"runtime"
+	"testing"
+)
+
+// unprivileged does something in a folder as a user who is not root, who may
+// write everywhere. Only Linux gives a thread a user of its own.
+func unprivileged(t *testing.T, _ string, do func() error) error {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("NOT TESTED HERE: the rights to folders, which on Windows are known by trying")
+	}
+	if os.Geteuid() == 0 {
+		t.Skip("NOT TESTED HERE: the rights to folders; root may write everywhere, and is no other user here")
+	}
+	return do()
+}
