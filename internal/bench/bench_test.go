@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
-	"runtime/debug"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/pipectl/pipectl/internal/built"
 )
 
 // TestMain is the simulator when it is started as such: the measured parts
@@ -36,16 +35,10 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// build builds the program once for all tests, without what only a debugger
-// reads, which halves the time of the linker.
+// build builds the program once for all tests.
 var build = sync.OnceValues(func() (string, error) {
 	binary := filepath.Join(programDir, "pipectl")
-	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", binary, "../../cmd/pipectl")
-	cmd.Env = environ()
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building pipectl: %w\n%s", err, out)
-	}
-	return binary, nil
+	return binary, built.Program("../../cmd/pipectl", binary)
 })
 
 // TestPipeline runs all that is measured with the real program over few rows:
@@ -72,16 +65,6 @@ func TestPipeline(t *testing.T) {
 			t.Errorf("no figure %q in:\n%s", want, out.String())
 		}
 	}
-}
-
-// environ is what a program is built under: without cgo under the race detector,
-// which needs cgo for itself, so that it is the one that `make build` compiled.
-func environ() []string {
-	info, _ := debug.ReadBuildInfo()
-	if info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
-		return append(os.Environ(), "CGO_ENABLED=0")
-	}
-	return os.Environ()
 }
 
 func TestFailedPartIsToldAndTheOthersRun(t *testing.T) {

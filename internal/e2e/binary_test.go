@@ -7,13 +7,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
-	"slices"
 	"strconv"
 	"testing"
+
+	"github.com/pipectl/pipectl/internal/built"
 )
 
 // update rewrites what scripts and goldens expect with what came out.
@@ -39,7 +38,7 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binary = filepath.Join(dir, "pipectl")
-	if err := build("../../cmd/pipectl", binary); err != nil {
+	if err := built.Program("../../cmd/pipectl", binary); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -48,27 +47,6 @@ func run(m *testing.M) int {
 		return 1
 	}
 	return m.Run()
-}
-
-// build builds a command without what only a debugger reads, which halves the
-// time of the linker.
-func build(folder, to string) error {
-	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", to, ".")
-	cmd.Dir, cmd.Env = folder, environ()
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("building %s: %w\n%s", folder, err, out)
-	}
-	return nil
-}
-
-// environ is what a program is built under: without cgo under the race detector,
-// which needs cgo for itself, so that it is the one that `make build` compiled.
-func environ() []string {
-	info, _ := debug.ReadBuildInfo()
-	if info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
-		return append(os.Environ(), "CGO_ENABLED=0")
-	}
-	return os.Environ()
 }
 
 // moreAtOnce lets more tests go on at once than there are processors, unless

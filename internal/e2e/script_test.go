@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/pipectl/pipectl/internal/built"
 )
 
 // TestScripts runs testdata/script. Each script is one rule and named after
@@ -177,7 +179,7 @@ func pluginFile(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: plugin-file NAME")
 	}
-	ts.Check(build(filepath.Join("..", "..", "plugins", args[0]), ts.MkAbs(args[0])))
+	ts.Check(built.Program(filepath.Join("..", "..", "plugins", args[0]), ts.MkAbs(args[0])))
 }
 
 // edit replaces text in a file: edit FILE OLD NEW. \n stands for a line end.

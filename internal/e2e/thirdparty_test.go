@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/pipectl/pipectl/internal/built"
 )
 
 // counterExample is a source that is no part of the program, a module of its own.
@@ -21,7 +23,7 @@ const counterExample = "../../examples/plugins/counter"
 // counterProgram is the example's built file, of which each test takes a copy.
 var counterProgram = sync.OnceValues(func() (string, error) {
 	file := filepath.Join(filepath.Dir(binary), "counter")
-	return file, build(counterExample, file)
+	return file, built.Program(counterExample, file)
 })
 
 // thirdParty is a folder with the example's configuration and its built file.

@@ -3,12 +3,17 @@
 package importrules
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -88,6 +93,7 @@ type pkg struct {
 }
 
 func TestImportDirections(t *testing.T) {
+	t.Parallel()
 	packages := list(t)
 	for _, r := range rules {
 		matched := false
@@ -123,6 +129,7 @@ func TestImportDirections(t *testing.T) {
 
 // A package that no rule covers may import anything.
 func TestEveryPackageHasARule(t *testing.T) {
+	t.Parallel()
 	for _, p := range list(t) {
 		name := strings.TrimPrefix(p.ImportPath, module)
 		guarded := name == "dsl" || strings.HasPrefix(name, "dsl/") || strings.HasPrefix(name, "core/") || strings.HasPrefix(name, "plugins/")
@@ -135,6 +142,7 @@ func TestEveryPackageHasARule(t *testing.T) {
 
 // Only internal/bundled may know which plugins come with the binary.
 func TestOnlyBundledImportsPlugins(t *testing.T) {
+	t.Parallel()
 	for _, p := range list(t) {
 		name := strings.TrimPrefix(p.ImportPath, module)
 		free := strings.HasPrefix(name, "plugins/") || name == "cmd/pipectl/internal/bundled" ||
@@ -149,6 +157,7 @@ func TestOnlyBundledImportsPlugins(t *testing.T) {
 
 // No room is called after nothing.
 func TestNoPackageWithoutAName(t *testing.T) {
+	t.Parallel()
 	for _, p := range list(t) {
 		for _, part := range strings.Split(p.ImportPath, "/") {
 			if slices.Contains([]string{"util", "utils", "helper", "helpers", "common", "misc", "base"}, part) {
@@ -187,23 +196,39 @@ func allowed(only []string, self, inner string) bool {
 
 func list(t *testing.T) []pkg {
 	t.Helper()
+	packages, err := listed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return packages
+}
+
+// listed asks for all packages once. Go's test cache knows nothing of what another
+// program reads (go help test), so every folder that may hold one is read here, too.
+var listed = sync.OnceValues(func() ([]pkg, error) {
+	root := filepath.Join("..", "..")
+	for _, top := range []string{"cmd", "core", "dsl", "examples", "internal", "plugins"} {
+		if err := filepath.WalkDir(filepath.Join(root, top), func(_ string, _ fs.DirEntry, err error) error { return err }); err != nil {
+			return nil, err
+		}
+	}
 	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,Deps", module+"...").Output()
 	if err != nil {
 		var exit *exec.ExitError
 		if errors.As(err, &exit) {
-			t.Fatalf("go list: %s", exit.Stderr)
+			return nil, fmt.Errorf("go list: %s", exit.Stderr)
 		}
-		t.Fatal(err)
+		return nil, err
 	}
-	decoder := json.NewDecoder(strings.NewReader(string(out)))
+	decoder := json.NewDecoder(bytes.NewReader(out))
 	var packages []pkg
 	for {
 		var p pkg
 		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
-			return packages
+			return packages, nil
 		} else if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		packages = append(packages, p)
 	}
-}
+})
