@@ -26,11 +26,15 @@ demo: ## the main job, start to end, against the built-in SQL Server simulator
 	$(GO) build -o $(BIN)/ ./cmd/pipectl
 	$(BIN)/pipectl demo
 
+# More than fifty test programs are linked: without what only a debugger reads
+# that takes two thirds of the time. Stack traces are the same.
+TESTFLAGS := -ldflags='-s -w'
+
 test:
-	$(GO) test $(PKGS)
+	$(GO) test $(TESTFLAGS) $(PKGS)
 
 race:
-	CGO_ENABLED=1 $(GO) test -race $(PKGS)
+	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) $(PKGS)
 
 format: ## rewrite what gofmt would write otherwise
 	gofmt -l -w $$(git ls-files '*.go' | grep -v '\.pb\.go$$')

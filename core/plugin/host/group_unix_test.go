@@ -110,7 +110,7 @@ func TestNobodyWaitsForThePipesOfAPlugin(t *testing.T) {
 	t.Parallel()
 	setsid, err := exec.LookPath("setsid")
 	if err != nil {
-		t.Skip("NOT TESTED HERE: there is no setsid")
+		t.Skip("NOT TESTED HERE: a child that leaves its group; there is no setsid")
 	}
 	s := newScript(t, setsid+" sh -c 'echo $$ >&3; exec sleep 1000' & wait")
 	pid, err := strconv.Atoi(s.cancelled(t))
@@ -127,7 +127,7 @@ func TestNobodyWaitsForThePipesOfAPlugin(t *testing.T) {
 func TestACrashIsToldThoughAChildHoldsThePipes(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("setsid"); err != nil {
-		t.Skip("NOT TESTED HERE: there is no setsid")
+		t.Skip("NOT TESTED HERE: a child that leaves its group; there is no setsid")
 	}
 	for _, how := range []string{"exit before its child", "exit before a child that left"} {
 		t.Run(how, func(t *testing.T) {
