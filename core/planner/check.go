@@ -55,22 +55,28 @@ func (l *Lake) CheckHost(v *model.Silver, s *model.Stream, table plugin.SourceTa
 	return access.Narrow(host), err
 }
 
-func (p *planning) check(ctx context.Context, lake *Lake, c *model.Check, v *model.Silver, step *plan.Step) error {
+// askCheck asks the plugin what a check would do, and into which tables.
+func (p *planning) askCheck(ctx context.Context, lake *Lake, c *model.Check) (plugin.CheckPlan, error) {
+	v := p.Config.Silver(c.Silver)
 	s := p.Config.Stream(v.From)
 	t := p.Config.Table(s.Table)
 	session, err := p.Plugins.Check(ctx, c.Addr)
 	if err != nil {
-		return err
+		return plugin.CheckPlan{}, err
 	}
 	source, err := p.Plugins.Source(ctx, t.Source)
 	if err != nil {
-		return err
+		return plugin.CheckPlan{}, err
 	}
 	host, err := lake.CheckHost(v, s, SourceTable(t, s), inspected{Source: source, response: p.sources[t.Source]}, nil)
 	if err != nil {
-		return err
+		return plugin.CheckPlan{}, err
 	}
-	answer, err := session.PlanCheck(ctx, CheckRequest(c, v, s, t, p.info[s.Addr]), host)
+	return session.PlanCheck(ctx, CheckRequest(c, v, s, t, p.info[s.Addr]), host)
+}
+
+func (p *planning) check(ctx context.Context, lake *Lake, c *model.Check, v *model.Silver, step *plan.Step) error {
+	answer, err := p.askCheck(ctx, lake, c)
 	if err != nil {
 		return err
 	}

@@ -105,14 +105,21 @@ func (p *planning) replacing(take taking, have plugin.TableState, a addr.Address
 // how this one comes to have it.
 func (p *planning) otherOwner(ctx context.Context, lake *Lake, table, current string, a addr.Address) error {
 	taken := p.handOver(ctx, lake, current, a)
+	theirs := "Two writers of one table spoil it. If the other no longer writes it, " + taken
+	ours := "If this is the configuration that has written it, its state was lost or moved: restore it. Where that cannot be, the table can be loaded anew. " +
+		plugin.LoadAnew + " If it is another one that no longer writes it, " + taken
+	var argument diag.Path
+	if c := p.Config.Check(a); c != nil { // no position depends on its table
+		theirs = "A report has one configuration. Give the check a table of its own. If the other no longer writes it, " + taken
+		ours, argument = theirs, argumentOf(c.Body, table)
+	}
 	name, _, _ := strings.Cut(current, "/")
 	if name != p.Config.Name {
-		return diag.Errorf(diag.KindStale, "table.other_owner", "Two writers of one table spoil it. If the other no longer writes it, "+taken,
-			"Table %s is written by the configuration %q, and this one is %q", table, name, p.Config.Name).Err()
+		return diag.Errorf(diag.KindStale, "table.other_owner", theirs,
+			"Table %s is written by the configuration %q, and this one is %q", table, name, p.Config.Name).At(argument...).Err()
 	}
-	return diag.Errorf(diag.KindStale, "table.other_owner",
-		"If this is the configuration that has written it, its state was lost or moved: restore it. Where that cannot be, the table can be loaded anew. "+plugin.LoadAnew+" If it is another one that no longer writes it, "+taken,
-		"Table %s is written by a configuration %q with another state (%s; here it is %s)", table, name, current, lake.Owner(p.Config)).Err()
+	return diag.Errorf(diag.KindStale, "table.other_owner", ours,
+		"Table %s is written by a configuration %q with another state (%s; here it is %s)", table, name, current, lake.Owner(p.Config)).At(argument...).Err()
 }
 
 // handOver says what makes the tables of a former owner this configuration's:
@@ -144,14 +151,17 @@ func (p *planning) handOver(ctx context.Context, lake *Lake, former string, aske
 			miss(p.Config.Stream(v.From))
 		}
 	}
-	var declaredStreams, declaredSilvers []addr.Address
+	var declaredStreams, declaredSilvers, declaredChecks []addr.Address
 	for _, s := range p.Config.Streams {
 		declaredStreams = append(declaredStreams, s.Addr)
 	}
 	for _, v := range p.Config.Silvers {
 		declaredSilvers = append(declaredSilvers, v.Addr)
 	}
-	named := append(blocks(streams, declaredStreams), blocks(silvers, declaredSilvers)...)
+	for _, c := range p.Config.Checks {
+		declaredChecks = append(declaredChecks, c.Addr)
+	}
+	named := slices.Concat(blocks(streams, declaredStreams), blocks(silvers, declaredSilvers), blocks(p.reportsOf(ctx, lake, former), declaredChecks))
 	if !slices.ContainsFunc(named, func(n addr.Address) bool { return matches(n, asked) }) {
 		named = append(named, asked)
 	}
@@ -162,6 +172,8 @@ func (p *planning) handOver(ctx context.Context, lake *Lake, former string, aske
 	command := "pipectl apply -take-over " + diag.Shell(strings.Join(words, ",")) + " " + diag.Shell(p.Config.Path)
 	known, err := lake.State.Streams(ctx)
 	switch {
+	case len(streams)+len(silvers) == 0:
+		return "run: " + command
 	case len(missing) == 0:
 		return "copy nothing, since this state knows the positions of its streams, and run: " + command
 	case err == nil && len(known) == 0:

@@ -73,6 +73,28 @@ func TestAHandOverIsOneCommand(t *testing.T) {
 	}
 }
 
+// The report of a former owner is named beside its other tables: the next plan
+// would refuse it.
+func TestAHandOverNamesReports(t *testing.T) {
+	t.Parallel()
+	w := filled(t)
+	w.check = reporter{table: "ops.report"}
+	w.accept()
+	w.cfg.Path, w.cfg.Name = "shop.hcl", "other"
+	w.moveState("_pipectl/shop/", "_pipectl/other/")
+	if d := errorOf(t, w.plan(), theStream); !strings.HasSuffix(d.Detail, "run: pipectl apply -take-over stream.orders,silver.orders,check.orders shop.hcl") {
+		t.Error(d.Detail)
+	}
+	if err := w.plan(func(r *planner.Request) { r.TakeOver = []addr.Address{theStream, theSilver, theCheck} }).Errors().Err(); err != nil {
+		t.Error(err)
+	}
+	// Elsewhere the command is another's, and this one has its own check.
+	w.check = reporter{table: "ops.other"}
+	if d := errorOf(t, w.plan(), theStream); strings.Contains(d.Detail, "check.orders") {
+		t.Error(d.Detail)
+	}
+}
+
 // A state that was lost without a copy has a way out, too.
 func TestALostStateHasAWayOut(t *testing.T) {
 	t.Parallel()

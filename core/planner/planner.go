@@ -53,6 +53,9 @@ type planning struct {
 	generations map[addr.Address]int                             // by stream
 	recorded    map[addr.Address]map[string][]ledger.SnapshotRow // by sink, then bronze
 	specs       map[addr.Address]plugin.TableSpec                // bronze's, by stream
+	// reports holds the owners of the tables of checks, by sink, then check, once
+	// they were asked for.
+	reports map[addr.Address]map[addr.Address][]string
 	// unreadable holds the tables that could not be looked at.
 	unreadable map[tableIn]error
 }
@@ -97,8 +100,8 @@ func makeOnce(ctx context.Context, req Request) (*plan.Plan, error) {
 		generations: map[addr.Address]int{},
 		recorded:    map[addr.Address]map[string][]ledger.SnapshotRow{},
 		specs:       map[addr.Address]plugin.TableSpec{},
-
-		unreadable: map[tableIn]error{},
+		reports:     map[addr.Address]map[addr.Address][]string{},
+		unreadable:  map[tableIn]error{},
 	}
 	for _, part := range []func(context.Context) error{
 		p.openLakes, p.inspectSources, p.planLedgers, p.planStreams, p.planSilvers, p.planChecks, p.probeNewStates,

@@ -41,11 +41,53 @@ func (p *planning) checkTable(ctx context.Context, lake *Lake, c *model.Check, s
 	if d, bad := checkSort(have[0], spec); bad {
 		return d.At(own.Path...).Err()
 	}
-	if have[0].Properties[ownerProperty] == "" {
-		// A report that two configurations share is that of whichever applied last.
-		p.tables[lake.Sink.Addr][spec.Table.Name] = have[0]
-	}
+	p.tables[lake.Sink.Addr][spec.Table.Name] = have[0]
 	return nil
+}
+
+// reportsOf are the checks of a lake whose tables an owner has. Only their
+// plugins know which those are, so they are asked, once, and only where
+// something is to be handed over. One that cannot answer is left out: its own
+// step says why, and the next plan names its table.
+func (p *planning) reportsOf(ctx context.Context, lake *Lake, owner string) []addr.Address {
+	if p.Plugins == nil { // as where only tables are looked at
+		return nil
+	}
+	if p.reports[lake.Sink.Addr] == nil {
+		found := map[addr.Address][]string{}
+		for i := range p.Config.Checks {
+			c := &p.Config.Checks[i]
+			if p.Config.Silver(c.Silver).To != lake.Sink.Addr {
+				continue
+			}
+			answer, err := p.askCheck(ctx, lake, c)
+			if err != nil {
+				continue
+			}
+			var refs []plugin.TableRef
+			for _, spec := range answer.Tables {
+				refs = append(refs, spec.Table)
+			}
+			if len(refs) == 0 {
+				continue
+			}
+			states, err := lake.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: refs})
+			if err != nil {
+				continue
+			}
+			for _, have := range states {
+				found[c.Addr] = append(found[c.Addr], have.Properties[ownerProperty])
+			}
+		}
+		p.reports[lake.Sink.Addr] = found
+	}
+	var out []addr.Address
+	for _, c := range p.Config.Checks {
+		if slices.Contains(p.reports[lake.Sink.Addr][c.Addr], owner) {
+			out = append(out, c.Addr)
+		}
+	}
+	return out
 }
 
 // argumentOf is the argument that names the table, as far as it can be told.

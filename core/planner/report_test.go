@@ -144,3 +144,42 @@ func TestAStreamNeverWritesIntoSilver(t *testing.T) {
 		t.Fatalf("%+v", list)
 	}
 }
+
+// A report has one owner, as every table has, and is taken over when it is named.
+func TestAReportOfAnotherConfigurationIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, owner string
+		taken       []addr.Address
+		says        string
+	}{
+		{"another configuration's", "other/1", nil, "If the other no longer writes it, run: pipectl apply -take-over check.orders shop.hcl"},
+		{"this name, another state", "shop/1", nil, "If the other no longer writes it, run: pipectl apply -take-over check.orders shop.hcl"},
+		{"taken over", "other/1", []addr.Address{theCheck}, ""},
+		{"nobody's", "", nil, ""},
+	} {
+		w := newWorld(t)
+		w.cfg.Path, w.check = "shop.hcl", reporter{table: "ops.report"}
+		spec := plugin.TableSpec{Table: plugin.TableRef{Name: "ops.report"}, Schema: columns("run_id", "finding"), Properties: map[string]string{"pipectl.owner": c.owner}}
+		_, err := w.plugin.Lake.Open().ApplyTable(t.Context(), plugin.ApplyTableRequest{Spec: spec})
+		w.must(err)
+		p := w.plan(func(r *planner.Request) { r.TakeOver = c.taken })
+		if c.says != "" {
+			if d := errorOf(t, p, theCheck); d.Code != "table.other_owner" || d.Kind != diag.KindStale || !strings.Contains(d.Detail, c.says) || strings.Contains(d.Detail, "loaded anew") {
+				t.Errorf("%s: %+v", c.name, d)
+			}
+			if list := tablesNamed(p, "ops.report"); len(list) != 0 {
+				t.Errorf("%s: would be changed: %+v", c.name, list)
+			}
+			continue
+		}
+		w.must(p.Errors().Err())
+		words := "take over from other/1"
+		if c.owner == "" {
+			words = "take over: the table has no owner"
+		}
+		if list := tablesNamed(p, "ops.report"); len(list) != 1 || !list[0].TakeOver || len(list[0].Changes) != 1 || !strings.HasPrefix(list[0].Changes[0], words) {
+			t.Errorf("%s: %+v", c.name, list)
+		}
+	}
+}
