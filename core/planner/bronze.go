@@ -146,15 +146,19 @@ func (p *planning) snapshot(ctx context.Context, lake *Lake, s *model.Stream, in
 	return query.Completion() != nil, !at.IsZero() || chunked != nil && complete, nil
 }
 
-// checkLoss asks the source whether the changes right after a position are
-// gone. A batch that was interrupted may have its rows in bronze already, and a
-// source that cannot tell leaves it to the run: both are a warning, and a
-// decision that may wait.
-func (p *planning) checkLoss(ctx context.Context, s *model.Stream, info plugin.TableInfo, at plugin.Position, interrupted bool, step *plan.Step) error {
+// checkLoss asks the source whether the changes that a stream reads next are
+// gone. A run that has a batch in hand may be past its reading, and a source that
+// cannot tell leaves it to the run: both are a warning, and a decision that may
+// wait.
+func (p *planning) checkLoss(ctx context.Context, lake *Lake, s *model.Stream, info plugin.TableInfo, log state.Log, step *plan.Step) error {
 	table := p.Config.Table(s.Table)
 	source, err := p.Plugins.Source(ctx, table.Source)
 	if err != nil {
 		return err
+	}
+	at, inHand, err := p.readsFrom(ctx, lake, s, log)
+	if err != nil || log.Committed < log.Newest && at == log.Offset.End && at.Text >= p.sources[table.Source].Newest.Text {
+		return err // or nothing has come after that batch
 	}
 	answer, err := source.Lost(ctx, plugin.LostRequest{Table: SourceTable(table, s), Positions: []plugin.Position{at}})
 	unknown := diag.Is(err, diag.KindUnsupported)
@@ -165,7 +169,7 @@ func (p *planning) checkLoss(ctx context.Context, s *model.Stream, info plugin.T
 		return nil
 	}
 	between := fmt.Sprintf("it stands at %s, and the oldest change kept is of %s", instant(at), instant(info.Oldest))
-	if unknown || interrupted {
+	if unknown || inHand {
 		step.Decision = true
 		step.Diagnostics = append(step.Diagnostics, s.Origin.Locate(s.Addr, diag.List{{
 			Severity: diag.Warning, Code: "stream.position_purged",
@@ -177,6 +181,31 @@ func (p *planning) checkLoss(ctx context.Context, s *model.Stream, info plugin.T
 	return diag.Errorf(diag.KindDataLoss, "stream.data_loss",
 		"The source has purged them, so nothing is read: the tables would lack them without a word. "+plugin.LoadAnew+" Doing that by itself (on_data_loss) is not built yet.",
 		"Changes that %s needs next are gone: %s", s.Addr, between).Err()
+}
+
+// readsFrom is the position after which the next run of a stream reads: a batch
+// without its commit is read again, also when its rows are in bronze already, but
+// not when facts tell of it. inHand tells that a run is at work on it, or was until
+// just now.
+func (p *planning) readsFrom(ctx context.Context, lake *Lake, s *model.Stream, log state.Log) (at plugin.Position, inHand bool, err error) {
+	if log.Committed == log.Newest {
+		return log.Offset.End, false, nil
+	}
+	app := ledger.FactsApp(ledger.SinkID(s.AppID, p.generations[s.Addr]))
+	states, err := lake.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{lake.Ledger.Facts()}, AppIDs: []string{app}})
+	if err != nil {
+		return at, false, fmt.Errorf("looking at table %s: %w", lake.Ledger.Facts().Name, err)
+	}
+	if stream.Txn(states[0], app) >= log.Newest {
+		return log.Offset.End, false, nil
+	}
+	// The holder first: who released the lock since has left its commit.
+	holder, err := p.holder(ctx, lake, s)
+	if err != nil {
+		return at, false, err
+	}
+	now, err := NewestLog(ctx, lake.State.Stream(s.AppID))
+	return log.Offset.Start, holder != nil || now.Newest != log.Newest || now.Committed != log.Committed, err
 }
 
 // instant is a position for people: its time, where it has one, and itself.

@@ -271,33 +271,6 @@ func TestAPluginThatIsAway(t *testing.T) {
 	}
 }
 
-// Changes that are needed next and were purged are an error of the plan.
-func TestPurgedChanges(t *testing.T) {
-	t.Parallel()
-	w := filled(t)
-	at := w.plugin.Database.Newest()
-	w.plugin.Database.Purge("orders", at)
-	w.insert(3)
-	if p := w.plan(); len(p.Errors()) > 0 || p.Undecided() {
-		t.Fatalf("what was read is purged: %v", p.Errors())
-	}
-	w.insert(4)
-	w.plugin.Database.Purge("orders", plugin.Position{Text: w.plugin.Database.Newest().Text})
-	w.insert(5)
-	d := errorOf(t, w.plan(), theStream)
-	if d.Code != "stream.data_loss" || d.Kind != diag.KindDataLoss || w.calls["lost"] == 0 {
-		t.Errorf("%+v", d)
-	}
-	// A batch that was interrupted may have its rows in bronze already.
-	log := w.log()
-	_, err := w.lake().State.Stream("bronze.orders").Checkpoint(0).PutOffset(t.Context(), log.Newest+1, state.Offset{Start: log.Offset.End, End: w.plugin.Database.Newest()})
-	w.must(err)
-	p := w.plan()
-	if s := p.Step(theStream); s.Diagnostics.HasErrors() || !s.Decision || len(s.Diagnostics) != 1 || s.Diagnostics[0].Code != "stream.position_purged" || !p.Undecided() {
-		t.Errorf("%+v", s)
-	}
-}
-
 // A new app id in a table that has rows of another would write them twice.
 func TestANewAppID(t *testing.T) {
 	t.Parallel()

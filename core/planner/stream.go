@@ -139,7 +139,7 @@ func (p *planning) streamWork(ctx context.Context, lake *Lake, s *model.Stream, 
 			step.Kind, step.Reason, step.Pending = plan.FullSnapshot, "no snapshot is in "+s.Target, true
 			p.describeSnapshot(info, step)
 		}
-		return p.describeChanges(ctx, s, info, log, step)
+		return p.describeChanges(ctx, lake, s, info, log, step)
 	}
 	if s.Bootstrap != model.BootstrapFull {
 		step.Kind, step.Reason, step.Pending = plan.Start, "it has no position yet and bootstrap is none", true
@@ -228,11 +228,10 @@ func (p *planning) describeUnfinished(ctx context.Context, lake *Lake, s *model.
 
 // describeChanges says how much waits and how close the position is to being
 // purged; changes needed next that are purged already are an error.
-func (p *planning) describeChanges(ctx context.Context, s *model.Stream, info plugin.TableInfo, log state.Log, step *plan.Step) error {
+func (p *planning) describeChanges(ctx context.Context, lake *Lake, s *model.Stream, info plugin.TableInfo, log state.Log, step *plan.Step) error {
 	at := CommittedEnd(log)
-	interrupted := log.Committed < log.Newest
 	switch {
-	case interrupted: // described already
+	case log.Committed < log.Newest: // described already
 	case info.Pending > 0 && info.Pending >= p.PendingLimit:
 		step.Pending = true
 		step.Detail = append(step.Detail, quantity.Grouped(p.PendingLimit)+"+ commits wait")
@@ -249,7 +248,7 @@ func (p *planning) describeChanges(ctx context.Context, s *model.Stream, info pl
 	if info.Oldest.IsZero() || at.Text >= info.Oldest.Text || info.Pending == 0 {
 		return nil
 	}
-	return p.checkLoss(ctx, s, info, at, interrupted, step)
+	return p.checkLoss(ctx, lake, s, info, log, step)
 }
 
 func schemaText(schema *arrow.Schema) string {

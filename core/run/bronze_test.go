@@ -112,7 +112,7 @@ func TestPurgedChangesAreADecisionOfThePlan(t *testing.T) {
 	}{
 		"lost":                         {err: "stream.data_loss"},
 		"a source that cannot tell":    {unable: true, warning: "stream.position_purged"},
-		"a batch that was interrupted": {interrupted: true, warning: "stream.position_purged"},
+		"a batch that was interrupted": {interrupted: true, err: "stream.data_loss"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
