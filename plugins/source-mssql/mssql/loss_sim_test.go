@@ -46,7 +46,17 @@ func TestPurgedChangesAreAnErrorAtPlanning(t *testing.T) {
 		}
 	})
 	t.Run("an explicit start that is purged", func(t *testing.T) {
-		wantDiag(t, planError(s, tab, start(t, s, tab, ids[0].String()), to), diag.KindDataLoss, codeDataLoss)
+		for _, at := range []string{ids[0].String(), "0x00"} {
+			_, err := s.Start(ctx, plugin.StartRequest{Table: tab, From: at})
+			d := wantDiag(t, err, diag.KindDataLoss, codeDataLoss, "starting position", "no longer kept", ids[2].String(), "\"earliest\"")
+			if strings.Contains(d.Detail, "target") || d.Path.String() != "starting_position" {
+				t.Errorf("it has read nothing yet: %+v", d)
+			}
+		}
+		// The one before the oldest change kept loses nothing.
+		if got := start(t, s, tab, start(t, s, tab, "earliest").Text); got.Text != start(t, s, tab, "earliest").Text {
+			t.Errorf("%+v", got)
+		}
 	})
 	t.Run("nothing is planned of an empty batch", func(t *testing.T) {
 		if b := plan(t, s, tab, from, from); len(b.Ranges) != 0 {

@@ -47,20 +47,45 @@ func (s *session) Start(ctx context.Context, req plugin.StartRequest) (plugin.Po
 				return diag.Errorf(diag.KindConfiguration, codePosition, `Write "earliest", "latest", or an LSN such as 0x0000002A000001F00003.`,
 					"%q is no starting position", req.From).At("starting_position").Err()
 			}
-			newest, err := maxLSN(ctx, c)
-			if err != nil {
+			if err := s.canStart(ctx, c, cfg, st, l); err != nil {
 				return err
-			}
-			if newest.Less(l) {
-				// A stream that starts there would wait without a word.
-				return diag.Errorf(diag.KindConfiguration, codePosition, `Write "latest" or "earliest", or check which database this is: a position means something only in the one that it comes from. The newest commit here is `+newest.String()+".",
-					"The starting position %s lies after every commit of this database", l).At("starting_position").Err()
 			}
 		}
 		out, err = s.position(ctx, c, l)
 		return err
 	})
 	return out, err
+}
+
+// canStart refuses a starting position that the stream could not go on from. Once
+// its first batch is stored, another position is of no use to it.
+func (s *session) canStart(ctx context.Context, c *conn, cfg tableConfig, st *tableState, at lsn.LSN) error {
+	newest, err := maxLSN(ctx, c)
+	if err != nil {
+		return err
+	}
+	if newest.Less(at) {
+		// A stream that starts there would wait without a word.
+		return diag.Errorf(diag.KindConfiguration, codePosition, `Write "latest" or "earliest", or check which database this is: a position means something only in the one that it comes from. The newest commit here is `+newest.String()+".",
+			"The starting position %s lies after every commit of this database", at).At("starting_position").Err()
+	}
+	r, err := s.discover(ctx, c, cfg, st)
+	if err != nil {
+		return err
+	}
+	next, err := increment(ctx, c, at)
+	if err != nil {
+		return err
+	}
+	ci := responsible(r.instances, next)
+	m, err := needMinLSN(ctx, c, ci.name)
+	if err != nil || !next.Less(m) {
+		return err
+	}
+	d := diag.Errorf(diag.KindDataLoss, codeDataLoss, "The oldest change of "+ci.name+" that is kept is "+m.String()+`, and what came before it was purged by cleanup, or is from before the capture instance. Write "earliest", or a later position; or bootstrap = "full" in its place, which reads the rows of the table first.`,
+		"Changes after the starting position %s are no longer kept", at).At("starting_position")
+	d.Data = map[string]string{"capture_instance": ci.name, "from": next.String(), "min_lsn": m.String()}
+	return d.Err()
 }
 
 func neverCaptured(instance string) error {
