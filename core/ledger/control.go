@@ -22,18 +22,22 @@ type ControlRow struct {
 	End plugin.Position
 	// Position is that of a silver table; zero on other rows.
 	Position plugin.TargetPosition
+	// Place is of which table of this name the row is; zero when not known.
+	Place Place
 }
 
 const (
 	columnTableName      = "table_name"
 	columnFinalizedUntil = "finalized_until"
+	columnTablePath      = "table_path"
+	columnTableID        = "table_id"
 	// columnAction is no column of the table: it tells the sink what to do.
 	columnAction = "_action"
 )
 
 // controlColumns are in the order in which the table is created: the key, four
-// of the verdict, seven of a silver's position. The last three are pipectl's own;
-// other writers leave them alone.
+// of the verdict, seven of a silver's position, two of the table. The last five are
+// pipectl's own; other writers leave them alone.
 var controlColumns = []column[ControlRow]{
 	text(columnTableName, "Name of the table that the row is about.", func(r *ControlRow) string { return r.Table }),
 	moment(columnFinalizedUntil, "The verdict: every period that ends at or before this instant is complete in the table. It only moves forward. Over a recorded gap it says that nothing more arrives, not that nothing is missing.", func(r *ControlRow) *int64 { return r.FinalizedUntil }),
@@ -47,11 +51,14 @@ var controlColumns = []column[ControlRow]{
 	long("silver_version", "Silver only: version of the table when the position was stored. A table that is behind it was put back.", func(r *ControlRow) *int64 { return r.Position.Version }),
 	long("foreign_version", "Silver only: newest version in which another writer changed rows, until the table is rebuilt or a check compared every row and found it equal.", func(r *ControlRow) *int64 { return r.Position.Foreign }),
 	long("silver_merge", "Silver only: number of the last merge in the table when the position was stored, its txn "+plugin.MergesApp+". A table of which the number is lower was put back, whatever version it has.", func(r *ControlRow) *int64 { return r.Position.Merge }),
+	text(columnTablePath, "Where the table lies below the root. Another table of this name has no row, and no configuration may write it.", func(r *ControlRow) string { return r.Place.Path }),
+	text(columnTableID, "Identity of the table, new when it is created again.", func(r *ControlRow) string { return r.Place.ID }),
 }
 
 var (
 	verdictColumns  = controlColumns[1:5]
-	positionColumns = controlColumns[5:]
+	positionColumns = controlColumns[5:12]
+	placeColumns    = controlColumns[12:]
 )
 
 // ControlRow reads one row; a zero row with the name when there is none.
@@ -95,6 +102,7 @@ func (l *Ledger) controlRows(ctx context.Context, state plugin.TableState, table
 					Open: b.text("open_snapshot_lsn", i), Wave: b.int32("snapshot_wave", i),
 					Version: b.int64("silver_version", i), Foreign: b.int64("foreign_version", i), Merge: b.int64("silver_merge", i),
 				},
+				Place: Place{Path: b.text(columnTablePath, i), ID: b.text(columnTableID, i)},
 			}
 			if len(tables) > 0 && !slices.Contains(tables, row.Table) {
 				continue // a scan may answer more than was asked for
@@ -115,6 +123,8 @@ type Verdict struct {
 	// End is where the newest batch ended that is committed to the table.
 	End         plugin.Position
 	Granularity Granularity
+	// Place is of which table of this name it is; zero when not known.
+	Place Place
 }
 
 // Advance moves the verdict of a table forward, never back, and returns the one
@@ -140,6 +150,11 @@ func (l *Ledger) AdvanceAll(ctx context.Context, verdicts ...Verdict) (map[strin
 	err := l.retryAlone(ctx, l.controlTurn, func() (err error) {
 		if stored, err = l.ControlRows(ctx, names...); err != nil {
 			return err
+		}
+		for _, v := range verdicts {
+			if err := stored[v.Table].Names(v.Table, v.Place, l.control.Name); err != nil {
+				return err
+			}
 		}
 		due := l.moved(verdicts, stored)
 		if len(due) == 0 {
@@ -171,7 +186,7 @@ func (l *Ledger) moved(verdicts []Verdict, stored map[string]ControlRow) []Contr
 		if at := stored[v.Table].FinalizedUntil; at != nil && candidate <= *at {
 			continue
 		}
-		row := ControlRow{Table: v.Table, FinalizedUntil: &candidate, End: v.End, UpdatedAt: &now}
+		row := ControlRow{Table: v.Table, FinalizedUntil: &candidate, End: v.End, UpdatedAt: &now, Place: v.Place}
 		i := slices.IndexFunc(out, func(r ControlRow) bool { return r.Table == v.Table })
 		switch {
 		case i < 0:
@@ -184,9 +199,13 @@ func (l *Ledger) moved(verdicts []Verdict, stored map[string]ControlRow) []Contr
 }
 
 // merge writes the key and some columns of rows, in one commit or none. With a
-// base version (-1 = none), a commit that came after it is a conflict.
+// base version (-1 = none), a commit that came after it is a conflict. Which tables
+// they are is written with them, unless that is not known of one.
 func (l *Ledger) merge(ctx context.Context, guard string, columns []column[ControlRow], base int64, due []ControlRow) error {
 	columns = append([]column[ControlRow]{controlColumns[0]}, columns...)
+	if !slices.ContainsFunc(due, func(r ControlRow) bool { return r.Place == (Place{}) }) {
+		columns = append(columns, placeColumns...)
+	}
 	target := schemaOf(columns)
 	update := make([]string, len(columns)-1)
 	for i, c := range columns[1:] {

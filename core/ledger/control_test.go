@@ -97,10 +97,10 @@ func TestAdvanceAllIsOneCommit(t *testing.T) {
 	t.Parallel()
 	l := newLake()
 	got, err := l.AdvanceAll(ctx,
-		Verdict{"a", position("0x1", "2026-03-01T10:30:00"), Hour},
-		Verdict{"b", position("0x2", ""), Hour},
-		Verdict{"c", position("0x3", "2026-03-01T11:30:00"), Day},
-		Verdict{"a", position("0x4", "2026-03-01T12:30:00"), Hour},
+		Verdict{Table: "a", End: position("0x1", "2026-03-01T10:30:00"), Granularity: Hour},
+		Verdict{Table: "b", End: position("0x2", ""), Granularity: Hour},
+		Verdict{Table: "c", End: position("0x3", "2026-03-01T11:30:00"), Granularity: Day},
+		Verdict{Table: "a", End: position("0x4", "2026-03-01T12:30:00"), Granularity: Hour},
 	)
 	if err != nil || verdictText(got["a"]) != "2026-03-01T12:00" || got["b"] != nil || verdictText(got["c"]) != "2026-03-01T00:00" || len(l.History("ops.control")) != 2 {
 		t.Errorf("%v, %v, %d versions", got, err, len(l.History("ops.control")))

@@ -68,7 +68,7 @@ func TestFactsTableIsAsOthersMakeIt(t *testing.T) {
 		"retention_headroom_hours float64, event utf8, lost_from_ts ts, lost_to_ts ts, source_max_commit_ts ts, capture_lag_seconds float64, " +
 		"ingestion_lag_seconds float64, end_lsn utf8, end_commit_ts ts, detail utf8, target utf8, written_at ts"
 	const control = "table_name utf8, finalized_until ts, end_lsn utf8, end_commit_ts ts, updated_at ts, applied_lsn utf8, snapshot_lsn utf8, open_snapshot_lsn utf8, snapshot_wave int32, " +
-		"silver_version int64, foreign_version int64, silver_merge int64" // the last three are pipectl's own
+		"silver_version int64, foreign_version int64, silver_merge int64, table_path utf8, table_id utf8" // the last five are pipectl's own
 	for _, tt := range []struct{ table, columns, version string }{{"ops.facts", columns, "14"}, {"ops.control", control, "4"}} {
 		state := l.state(t, tt.table)
 		var got []string

@@ -13,7 +13,7 @@ import (
 // Apply adds what is missing, and takes no newer number back.
 func TestATableOfTheLedgerIsToldAsWhatItIs(t *testing.T) {
 	t.Parallel()
-	own := []string{"silver_version", "foreign_version", "silver_merge"}
+	own := []string{"silver_version", "foreign_version", "silver_merge", "table_path", "table_id"}
 	for name, tt := range map[string]struct {
 		lacks         []string
 		version       string
@@ -23,7 +23,7 @@ func TestATableOfTheLedgerIsToldAsWhatItIs(t *testing.T) {
 		"as it should be":        {nil, "4", "", "", "4"},
 		"older":                  {[]string{"snapshot_wave", "silver_merge"}, "3", CodeTableOld, "Table ops.control is of an older release, with the schema version 3 (this pipectl writes 4): it lacks the columns snapshot_wave, silver_merge", "4"},
 		"older, with all":        {nil, "3", CodeTableOld, "Table ops.control is of an older release, with the schema version 3 (this pipectl writes 4)", "4"},
-		"without our own":        {own, "4", CodeTableOld, "Table ops.control lacks the columns silver_version, foreign_version, silver_merge, which this pipectl writes", "4"},
+		"without our own":        {own, "4", CodeTableOld, "Table ops.control lacks the columns silver_version, foreign_version, silver_merge, table_path, table_id, which this pipectl writes", "4"},
 		"without one":            {[]string{"silver_merge"}, "4", CodeTableOld, "Table ops.control lacks the column silver_merge, which this pipectl writes", "4"},
 		"newer":                  {nil, "6", "", "", "6"},
 		"newer, and without one": {[]string{"silver_merge"}, "6", CodeTableNewer, "Table ops.control is of a newer release, with the schema version 6 (this pipectl writes 4): it lacks the column silver_merge", "6"},

@@ -13,11 +13,16 @@ import (
 // ends with kind conflict and changes nothing. It never touches the verdict, and
 // writes nothing when the position is stored already.
 func (l *Ledger) SetPosition(ctx context.Context, table string, from, to plugin.TargetPosition) error {
+	return l.setPosition(ctx, table, Place{}, from, to)
+}
+
+// setPosition is SetPosition for a table of which the place is known.
+func (l *Ledger) setPosition(ctx context.Context, table string, at Place, from, to plugin.TargetPosition) error {
 	if to.Applied < from.Applied && to.RebuiltFrom <= from.RebuiltFrom {
 		return diag.Errorf(diag.KindInternal, "ledger.position_back", "A position goes back only with a newer snapshot. This is a fault of the plugin that applies the changes.",
 			"The position of %s would go back from %s to %s", table, from.Applied, to.Applied).Err()
 	}
-	return l.movePosition(ctx, table, func(stored plugin.TargetPosition) (plugin.TargetPosition, error) {
+	return l.movePosition(ctx, table, at, func(stored plugin.TargetPosition) (plugin.TargetPosition, error) {
 		if !samePosition(stored, from) && !samePosition(stored, to) {
 			return stored, moved(table, stored, from)
 		}
@@ -29,7 +34,7 @@ func (l *Ledger) SetPosition(ctx context.Context, table string, from, to plugin.
 // of it: changes of other writers up to there, found already or not, are
 // reported no longer.
 func (l *Ledger) Proven(ctx context.Context, table string, version int64) error {
-	return l.movePosition(ctx, table, func(stored plugin.TargetPosition) (plugin.TargetPosition, error) {
+	return l.movePosition(ctx, table, Place{}, func(stored plugin.TargetPosition) (plugin.TargetPosition, error) {
 		if stored.Foreign != nil && *stored.Foreign <= version {
 			stored.Foreign = nil
 		}
@@ -42,7 +47,7 @@ func (l *Ledger) Proven(ctx context.Context, table string, version int64) error 
 
 // movePosition stores the position that move makes of the stored one; nothing
 // else can come between.
-func (l *Ledger) movePosition(ctx context.Context, table string, move func(stored plugin.TargetPosition) (plugin.TargetPosition, error)) error {
+func (l *Ledger) movePosition(ctx context.Context, table string, at Place, move func(stored plugin.TargetPosition) (plugin.TargetPosition, error)) error {
 	if err := l.ensure(ctx, l.controlSpec()); err != nil {
 		return err
 	}
@@ -56,13 +61,16 @@ func (l *Ledger) movePosition(ctx context.Context, table string, move func(store
 		if err != nil {
 			return err
 		}
+		if refused = all[table].Names(table, at, l.control.Name); refused != nil {
+			return nil
+		}
 		stored := all[table].Position
 		next, err := move(stored)
 		if err != nil || samePosition(stored, next) {
 			refused = err
 			return nil
 		}
-		return l.merge(ctx, "", positionColumns, state.Version, []ControlRow{{Table: table, Position: next}})
+		return l.merge(ctx, "", positionColumns, state.Version, []ControlRow{{Table: table, Position: next, Place: at}})
 	})
 	if err != nil {
 		return err

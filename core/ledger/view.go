@@ -12,8 +12,11 @@ import (
 // ViewOptions say what one step of a silver or a check may see.
 type ViewOptions struct {
 	Bronze plugin.TableRef
+	// AppID is the stream's that fills bronze: snapshots of others are of another
+	// table of this name.
+	AppID string
 	// Targets are the tables whose position the step may read and move.
-	Targets     []string
+	Targets     []plugin.TableRef
 	Granularity Granularity
 }
 
@@ -43,10 +46,31 @@ func (l *Ledger) View(opts ViewOptions) *View {
 }
 
 func (v *View) check(target string) error {
-	if !slices.Contains(v.opts.Targets, target) {
-		return fmt.Errorf("this step has no right to table %q in the ledger; it has %q", target, v.opts.Targets)
+	_, err := v.target(target)
+	return err
+}
+
+func (v *View) target(name string) (plugin.TableRef, error) {
+	for _, t := range v.opts.Targets {
+		if t.Name == name {
+			return t, nil
+		}
 	}
-	return nil
+	return plugin.TableRef{}, fmt.Errorf("this step has no right to table %q in the ledger; it has %q", name, v.opts.Targets)
+}
+
+// place looks at a target for its identity.
+func (v *View) place(ctx context.Context, target string) (Place, error) {
+	ref, err := v.target(target)
+	if err != nil {
+		return Place{}, err
+	}
+	state, err := v.ledger.look(ctx, ref)
+	if err != nil {
+		return Place{}, err
+	}
+	state.Table = ref
+	return PlaceOf(state), nil
 }
 
 // ReadLedger reads control, then facts, then plans.
@@ -74,6 +98,9 @@ func (v *View) ReadLedger(ctx context.Context, target string) (plugin.LedgerView
 	snapshots, err := l.Snapshots(ctx, bronze.Name)
 	if err != nil {
 		return plugin.LedgerView{}, err
+	}
+	if v.opts.AppID != "" {
+		snapshots = slices.DeleteFunc(snapshots, func(s SnapshotRow) bool { return !Family(v.opts.AppID, s.AppID) })
 	}
 	var open *SnapshotRow
 	for i, s := range snapshots {
@@ -138,7 +165,8 @@ func (v *View) Chunks(ctx context.Context, snapshot string) ([]plugin.ChunkRow, 
 // this step's first ReadLedger proves. It ends with kind conflict when somebody
 // else has moved the position since.
 func (v *View) Advance(ctx context.Context, req plugin.AdvanceRequest) (*int64, error) {
-	if err := v.check(req.Target); err != nil {
+	place, err := v.place(ctx, req.Target)
+	if err != nil {
 		return nil, err
 	}
 	v.mu.Lock()
@@ -147,7 +175,7 @@ func (v *View) Advance(ctx context.Context, req plugin.AdvanceRequest) (*int64, 
 	if !read {
 		return nil, fmt.Errorf("the step moves the position of %q without having read it", req.Target)
 	}
-	if err := v.ledger.SetPosition(ctx, req.Target, begun.position, req.Position); err != nil {
+	if err := v.ledger.setPosition(ctx, req.Target, place, begun.position, req.Position); err != nil {
 		return nil, err
 	}
 	v.mu.Lock()
@@ -156,5 +184,6 @@ func (v *View) Advance(ctx context.Context, req plugin.AdvanceRequest) (*int64, 
 	if req.HoldVerdict {
 		return v.ledger.FinalizedUntil(ctx, req.Target)
 	}
-	return v.ledger.Advance(ctx, req.Target, begun.end, v.opts.Granularity)
+	stored, err := v.ledger.AdvanceAll(ctx, Verdict{Table: req.Target, End: begun.end, Granularity: v.opts.Granularity, Place: place})
+	return stored[req.Target], err
 }

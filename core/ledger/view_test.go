@@ -29,7 +29,7 @@ func chunkedLake(t *testing.T, keep func(line string) bool) *lake {
 }
 
 func (l *lake) viewOf(bronze string) *View {
-	return l.View(ViewOptions{Bronze: plugin.TableRef{Name: bronze}, Targets: []string{"silver.x"}, Granularity: Hour})
+	return l.View(ViewOptions{Bronze: plugin.TableRef{Name: bronze}, Targets: []plugin.TableRef{{Name: "silver.x"}}, Granularity: Hour})
 }
 
 func open(line string) bool { return !strings.Contains(line, `"event":"bootstrap"`) }
@@ -248,5 +248,21 @@ func TestOpenChunked(t *testing.T) {
 	}
 	if got, _ := OpenChunked(all, "b"); got != nil {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A snapshot of a stream with another app id is of another table of this name.
+func TestAViewSeesSnapshotsOfItsStreamAlone(t *testing.T) {
+	t.Parallel()
+	l := newBareLake()
+	row := func(app, lsn string) string {
+		return fmt.Sprintf(`{"app_id": %q, "event": "bootstrap", "target": "bronze.a", "rows": 3, "min_lsn": %q, "max_lsn": %q}`, app, lsn, lsn)
+	}
+	l.put(t, "ops.facts", without(schemaOf(factsColumns)), withVersion("14"), row("prod", "0x1"), row("prod.g1", "0x2"), row("dev", "0x9"), row("prod.grid", "0x8"))
+	for app, want := range map[string]string{"prod": "0x2", "dev": "0x9", "none": "", "": "0x9"} {
+		v := l.View(ViewOptions{Bronze: plugin.TableRef{Name: "bronze.a"}, AppID: app, Targets: []plugin.TableRef{{Name: "silver.x"}}, Granularity: Hour})
+		if got, err := v.ReadLedger(ctx, "silver.x"); err != nil || got.Snapshot != want {
+			t.Errorf("%q: %q, %v", app, got.Snapshot, err)
+		}
 	}
 }

@@ -20,6 +20,9 @@ func (p *planning) checkBronze(ctx context.Context, lake *Lake, s *model.Stream)
 	if _, err := p.owner(ctx, lake, p.tables[s.To][s.Target], s.Addr); err != nil {
 		return err
 	}
+	if err := p.named(lake, plugin.TableRef{Name: s.Target, Path: s.Path}); err != nil {
+		return err
+	}
 	if log := p.logs[s.Addr]; log.Newest >= 0 {
 		if !p.tables[s.To][s.Target].Exists {
 			return stream.TableGone(s.Target, CommittedEnd(log))

@@ -22,9 +22,13 @@ func Missing(ctx context.Context, cfg *model.Config, lake *Lake) (map[addr.Addre
 		Request: Request{Config: cfg}, lakes: map[addr.Address]*Lake{sink: lake},
 		tables: map[addr.Address]map[string]plugin.TableState{}, logs: map[addr.Address]state.Log{},
 		generations: map[addr.Address]int{}, unreadable: map[tableIn]error{},
+		control: map[addr.Address]map[string]ledger.ControlRow{},
 	}
 	var err error
 	if p.tables[sink], err = p.tablesOf(ctx, lake); err != nil {
+		return nil, err
+	}
+	if p.control[sink], err = lake.Ledger.ControlRows(ctx); err != nil {
 		return nil, err
 	}
 	out := map[addr.Address]error{}
@@ -41,6 +45,9 @@ func Missing(ctx context.Context, cfg *model.Config, lake *Lake) (map[addr.Addre
 			return nil, err
 		}
 		_, err := p.ownership(ctx, lake, p.tables[sink][s.Target], s.Addr)
+		if err == nil {
+			err = p.named(lake, plugin.TableRef{Name: s.Target, Path: s.Path})
+		}
 		if err == nil && p.logs[s.Addr].Newest < 0 {
 			err = p.checkLog(lake, s)
 		}
@@ -49,6 +56,9 @@ func Missing(ctx context.Context, cfg *model.Config, lake *Lake) (map[addr.Addre
 	for i := range cfg.Silvers {
 		if v := &cfg.Silvers[i]; v.To == sink {
 			_, err := p.ownership(ctx, lake, p.tables[sink][v.Target], v.Addr)
+			if err == nil {
+				err = p.named(lake, plugin.TableRef{Name: v.Target, Path: v.Path})
+			}
 			out[v.Addr] = first(err, gone)
 		}
 	}
@@ -58,6 +68,12 @@ func Missing(ctx context.Context, cfg *model.Config, lake *Lake) (map[addr.Addre
 		}
 	}
 	return out, ctx.Err()
+}
+
+// OfAnotherTable reports whether a verdict that is known under the name of a table
+// speaks of another one: nothing that it says is true of this one.
+func OfAnotherTable(err error) bool {
+	return diag.HasCode(err, CodeNoOwner) || diag.HasCode(err, ledger.CodeNameTaken)
 }
 
 func first(errs ...error) error {

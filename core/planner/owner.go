@@ -63,6 +63,14 @@ func (p *planning) owner(ctx context.Context, lake *Lake, have plugin.TableState
 	return p.ownership(ctx, lake, have, a)
 }
 
+// named finds another table of the lake that has the name of a block's table:
+// facts and control could not tell the two apart.
+func (p *planning) named(lake *Lake, ref plugin.TableRef) error {
+	have := p.tables[lake.Sink.Addr][ref.Name]
+	have.Table = ref
+	return p.control[lake.Sink.Addr][ref.Name].Names(ref.Name, ledger.PlaceOf(have), lake.Ledger.Control().Name)
+}
+
 // ownership is owner without the question whether the table can be written.
 func (p *planning) ownership(ctx context.Context, lake *Lake, have plugin.TableState, a addr.Address) (taking, error) {
 	current := have.Properties[ownerProperty]

@@ -53,6 +53,7 @@ type planning struct {
 	generations map[addr.Address]int                             // by stream
 	recorded    map[addr.Address]map[string][]ledger.SnapshotRow // by sink, then bronze
 	specs       map[addr.Address]plugin.TableSpec                // bronze's, by stream
+	control     map[addr.Address]map[string]ledger.ControlRow    // by sink
 	// reports holds the owners of the tables of checks, by sink, then check, once
 	// they were asked for.
 	reports map[addr.Address]map[addr.Address][]string
@@ -100,6 +101,7 @@ func makeOnce(ctx context.Context, req Request) (*plan.Plan, error) {
 		generations: map[addr.Address]int{},
 		recorded:    map[addr.Address]map[string][]ledger.SnapshotRow{},
 		specs:       map[addr.Address]plugin.TableSpec{},
+		control:     map[addr.Address]map[string]ledger.ControlRow{},
 		reports:     map[addr.Address]map[addr.Address][]string{},
 		unreadable:  map[tableIn]error{},
 	}

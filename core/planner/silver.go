@@ -96,7 +96,9 @@ func (l *Lake) host(v *model.Silver, s *model.Stream) (plugin.Host, error) {
 	bronze := plugin.TableRef{Name: s.Target, Path: s.Path}
 	return plugin.Host{
 		Tables: l.Tables,
-		Ledger: l.Ledger.View(ledger.ViewOptions{Bronze: bronze, Targets: []string{v.Target}, Granularity: granularity}),
+		Ledger: l.Ledger.View(ledger.ViewOptions{
+			Bronze: bronze, AppID: s.AppID, Targets: []plugin.TableRef{{Name: v.Target, Path: v.Path}}, Granularity: granularity,
+		}),
 	}, err
 }
 
@@ -104,6 +106,9 @@ func (l *Lake) host(v *model.Silver, s *model.Stream) (plugin.Host, error) {
 // reads what was planned before.
 func (p *planning) askSilver(ctx context.Context, lake *Lake, v *model.Silver) (plugin.SilverPlan, error) {
 	if err := p.unreadable[tableIn{v.To, v.Target}]; err != nil {
+		return plugin.SilverPlan{}, err
+	}
+	if err := p.named(lake, plugin.TableRef{Name: v.Target, Path: v.Path}); err != nil {
 		return plugin.SilverPlan{}, err
 	}
 	s := p.Config.Stream(v.From)

@@ -135,6 +135,9 @@ func (p *planning) planLedgers(ctx context.Context) error {
 			continue
 		}
 		changes, err := lake.Ledger.Plan(ctx)
+		if err == nil {
+			p.control[sink.Addr], err = lake.Ledger.ControlRows(ctx)
+		}
 		if err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()

@@ -2,6 +2,8 @@ package plugin
 
 import (
 	"context"
+	"path"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 )
@@ -9,6 +11,15 @@ import (
 // TableRef names a table of a sink. Name is the dotted name and its identity
 // everywhere; Path only places it ("" = where the sink puts that name).
 type TableRef struct{ Name, Path string }
+
+// Place is where the table lies below the root of its sink: its path, else the
+// folders that its name gives.
+func (r TableRef) Place() string {
+	if r.Path == "" {
+		return strings.ReplaceAll(r.Name, ".", "/")
+	}
+	return path.Clean(strings.TrimSuffix(r.Path, "/"))
+}
 
 // GetTablesRequest asks about tables at their newest versions; the versions
 // answered are pinned by number only.

@@ -244,8 +244,11 @@ func (s *stream) moveVerdict(ctx context.Context) error {
 	if known := s.verdict.stored; known != nil && (!ok || candidate <= *known) {
 		return nil // verdicts only move forward, so this one is given already
 	}
-	stored, err := s.Ledger.Advance(ctx, s.Bronze.Name, s.result.End, s.Granularity)
+	verdicts, err := s.Ledger.AdvanceAll(ctx, ledger.Verdict{
+		Table: s.Bronze.Name, End: s.result.End, Granularity: s.Granularity, Place: ledger.Place{Path: s.Bronze.Place(), ID: s.bronze.ID},
+	})
 	if err == nil {
+		stored := verdicts[s.Bronze.Name]
 		s.verdict = verdictState{stored: stored}
 		s.result.Verdict = stored
 		return nil

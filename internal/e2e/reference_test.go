@@ -224,7 +224,7 @@ func recorded(t *testing.T, step, file string) ([]string, bool) {
 // reference has no column for the versions that pipectl keeps in control.
 var (
 	volatile    = []string{"started_at", "duration_ms", "read_seconds", "read_mb", "capture_lag_seconds", "written_at", "updated_at"}
-	notRecorded = []string{"source_rtt_ms", "network_wait_ms", "silver_version", "foreign_version", "silver_merge"}
+	notRecorded = []string{"source_rtt_ms", "network_wait_ms", "silver_version", "foreign_version", "silver_merge", "table_path", "table_id"}
 )
 
 // canonical turns NDJSON into sorted lines that can be compared as text.

@@ -128,7 +128,7 @@ func (r *race) apply(faults *memory.Faults) error {
 	defer session.Close()
 	tables := faults.Tables(r.open())
 	defer tables.Close()
-	view := books(tables).View(ledger.ViewOptions{Bronze: raceBronze, Targets: []string{raceSilver.Name}, Granularity: ledger.Hour})
+	view := books(tables).View(ledger.ViewOptions{Bronze: raceBronze, Targets: []plugin.TableRef{raceSilver}, Granularity: ledger.Hour})
 	_, err = session.RunSilver(r.t.Context(), plugin.SilverRequest{
 		Address: "silver.orders", Input: raceBronze, Target: raceSilver, Key: []string{"id"}, Instances: []string{"dbo_orders"}, InputSchema: raceRows,
 	}, plugin.Host{Tables: tables, Ledger: view}, nil)

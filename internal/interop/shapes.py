@@ -46,6 +46,7 @@ CONTROL = {
     "table_name": "string", "finalized_until": "timestamp_ntz", "end_lsn": "string", "end_commit_ts": "timestamp_ntz",
     "updated_at": "timestamp_ntz", "applied_lsn": "string", "snapshot_lsn": "string", "open_snapshot_lsn": "string", "snapshot_wave": "integer",
     "silver_version": "long", "foreign_version": "long", "silver_merge": "long",
+    "table_path": "string", "table_id": "string",
 }
 REPORT = {
     "run_id": "string", "run_at": "timestamp_ntz", "silver": "string", "silver_version": "long", "silver_lsn": "string",

@@ -131,8 +131,8 @@ func (w *workspace) finalRow(ctx context.Context, lakes map[addr.Address]*planne
 		return row, 0, err
 	}
 	row.Verdict = at.control.FinalizedUntil
-	if diag.HasCode(stopped, planner.CodeNoOwner) {
-		at.lost = stopped // the verdict is of another table
+	if planner.OfAnotherTable(stopped) {
+		at.lost = stopped
 	}
 	switch {
 	// Whatever the verdict says was true of rows that are not there any more.

@@ -101,7 +101,7 @@ func (w *workspace) statusRows(ctx context.Context, plugins planner.Plugins, lak
 		problems = append(problems, w.missed(missing)...)
 		stopped := map[addr.Address]string{}
 		for a, err := range missing {
-			if what := diag.FromError(err)[0]; what.Code == planner.CodeNoOwner {
+			if what := diag.FromError(err)[0]; planner.OfAnotherTable(err) {
 				lost[a] = what.Summary
 			} else {
 				stopped[a] = what.Summary
