@@ -53,3 +53,32 @@ func TestAPlanIsMadeAgainWhenAPluginDies(t *testing.T) {
 		}
 	}
 }
+
+// dyingSink is a world whose sink dies at the first sessions.
+type dyingSink struct {
+	*world
+	left int
+}
+
+func (w *dyingSink) Tables(ctx context.Context, a addr.Address) (plugin.Tables, error) {
+	if w.left > 0 {
+		w.left--
+		return nil, diag.Errorf(diag.KindTransient, plugin.CodeCrashed, "", "the plugin died").Err()
+	}
+	return w.world.Tables(ctx, a)
+}
+
+// A lake is opened before the plan begins, and as often as the plan is.
+func TestALakeIsOpenedAgainWhenAPluginDies(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		deaths int
+		told   bool
+	}{{0, false}, {1, false}, {2, false}, {3, true}} {
+		w := &dyingSink{world: newWorld(t), left: c.deaths}
+		_, err := planner.OpenLake(t.Context(), w.cfg, &w.cfg.Sinks[0], w, planner.LakeOptions{})
+		if told := diag.HasCode(err, plugin.CodeCrashed); told != c.told || !c.told && err != nil {
+			t.Errorf("%d deaths: %v", c.deaths, err)
+		}
+	}
+}

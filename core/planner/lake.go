@@ -58,8 +58,18 @@ type LakeOptions struct {
 }
 
 // OpenLake opens the session of a sink, its state and its ledger. It changes
-// nothing: state that does not exist yet is created by apply.
+// nothing: state that does not exist yet is created by apply. So it is done again
+// when a plugin dies meanwhile, as often as a plan is.
 func OpenLake(ctx context.Context, cfg *model.Config, sink *model.Sink, plugins Plugins, opts LakeOptions) (*Lake, error) {
+	for try := 1; ; try++ {
+		lake, err := openLake(ctx, cfg, sink, plugins, opts)
+		if try == tries || ctx.Err() != nil || !diag.HasCode(err, plugin.CodeCrashed) {
+			return lake, err
+		}
+	}
+}
+
+func openLake(ctx context.Context, cfg *model.Config, sink *model.Sink, plugins Plugins, opts LakeOptions) (*Lake, error) {
 	tables, err := plugins.Tables(ctx, sink.Addr)
 	if err != nil {
 		return nil, err

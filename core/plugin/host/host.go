@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/core/plugin/wire"
 )
 
@@ -126,8 +127,39 @@ func (h *Host) Start(ctx context.Context, specs []Spec) (map[string]*Plugin, err
 	return out, nil
 }
 
-// open starts one plugin and checks what it says of itself.
+// open starts one plugin, again after a pause when something ends its process on
+// the way, as often as one is restarted later.
 func (h *Host) open(ctx context.Context, spec Spec) (*Plugin, error) {
+	for try := 0; ; try++ {
+		p, err := h.openOnce(ctx, spec)
+		if ctx.Err() != nil || !diag.HasCode(err, plugin.CodeCrashed) {
+			return p, err
+		}
+		if try == len(h.options.Backoff) {
+			last := diag.FromError(err)[0]
+			return nil, refused(spec, codeCrashes, last.Detail, "Plugin %q ended unexpectedly %d times as it started, and is not started again", spec.Name, try+1)
+		}
+		h.options.Logger.Warn("starting a plugin again that ended as it started", "plugin", spec.Name, "restart", try+1)
+		if err := pause(ctx, h.options.Backoff[try]); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// pause waits, unless the context ends before.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// openOnce starts one process and checks what it says of itself.
+func (h *Host) openOnce(ctx context.Context, spec Spec) (*Plugin, error) {
 	proc, err := h.start(ctx, spec)
 	if err != nil {
 		return nil, err

@@ -68,12 +68,8 @@ func (p *Plugin) live(ctx context.Context) (*process, error) {
 		d := p.current.crashedFor(p.recent+1, p.unstarted)
 		return nil, d.Err()
 	}
-	pause := time.NewTimer(p.host.options.Backoff[p.recent])
-	defer pause.Stop()
-	select {
-	case <-pause.C:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	if err := pause(ctx, p.host.options.Backoff[p.recent]); err != nil {
+		return nil, err
 	}
 	p.host.options.Logger.Warn("starting a plugin again after a crash", "plugin", p.spec.Name, "restart", p.restarts+1)
 	proc, err := p.host.start(ctx, p.spec)
@@ -90,6 +86,9 @@ func (p *Plugin) live(ctx context.Context) (*process, error) {
 	return proc, nil
 }
 
+// codeCrashes is the code of a plugin that ended too often.
+const codeCrashes = "plugin.crashes"
+
 // crashedFor is the end of restarting. unstarted tells that the times are not
 // only ends but also starts that failed.
 func (p *process) crashedFor(times int, unstarted bool) diag.Diagnostic {
@@ -98,7 +97,7 @@ func (p *process) crashedFor(times int, unstarted bool) diag.Diagnostic {
 		what = "ended unexpectedly or did not start"
 	}
 	d := p.crash()
-	d.Kind, d.Code = diag.KindUnavailable, "plugin.crashes"
+	d.Kind, d.Code = diag.KindUnavailable, codeCrashes
 	d.Summary = fmt.Sprintf("Plugin %q %s %d times, without an hour of life in between, and is not started again", p.name, what, times)
 	return d
 }
@@ -149,18 +148,24 @@ func (p *Plugin) component(role plugin.Role, name string) plugin.Component {
 	return plugin.Component{}
 }
 
-// ValidateConfig asks the plugin.
+// ValidateConfig asks the plugin, and once more where it ends meanwhile: what is
+// asked changes nothing.
 func (p *Plugin) ValidateConfig(ctx context.Context, id plugin.ComponentID, body plugin.BodyKind, value cty.Value) (diag.List, error) {
 	c := p.component(id.Role, id.Type)
 	p.host.mask.addBody(map[plugin.BodyKind]schema.Body{
 		plugin.BodyConnection: c.Connection, plugin.BodyObject: c.Object, plugin.BodyRead: c.Read,
 	}[body], value)
-	proc, err := p.live(ctx)
-	if err != nil {
-		return nil, err
+	for {
+		proc, err := p.live(ctx)
+		if err != nil {
+			return nil, err
+		}
+		list, err := proc.wire.ValidateConfig(ctx, id, body, value)
+		err = p.judge(proc, err)
+		if ctx.Err() != nil || !diag.HasCode(err, plugin.CodeCrashed) { // live bounds how often
+			return p.host.mask.diagnostics(list), err
+		}
 	}
-	list, err := proc.wire.ValidateConfig(ctx, id, body, value)
-	return p.host.mask.diagnostics(list), p.judge(proc, err)
 }
 
 // OpenSource opens a session that outlives its process.

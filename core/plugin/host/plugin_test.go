@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"go.uber.org/goleak"
 
+	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/core/plugin/host"
 	"github.com/pipectl/pipectl/core/plugin/memory"
@@ -59,6 +61,7 @@ func newOdd(log *slog.Logger) plugin.Plugin {
 	for i := range 100 {
 		p.Database.Commit(time.Date(2026, 3, 1, 0, 0, i, 0, time.UTC), memory.Insert("dbo.orders", memory.Row{"id": i, "note": strings.Repeat("n", 100)}))
 	}
+	killedAt("start")
 	o := &odd{Plugin: p, log: log}
 	if address := os.Getenv(lineVariable); address != "" {
 		conn, err := net.Dial("unix", address)
@@ -139,6 +142,39 @@ func (s *oddSource) Start(ctx context.Context, req plugin.StartRequest) (plugin.
 		return plugin.Position{Text: fmt.Sprint(os.Getpid())}, nil
 	}
 	return s.Source.Start(ctx, req)
+}
+
+// killedVariable says how many processes of a plugin are killed, and where:
+// "start 2 FOLDER". Each leaves a file in the folder.
+const killedVariable = "PIPECTL_TEST_KILLED"
+
+// killedAt kills this process at a point, as often as the test wants.
+func killedAt(point string) {
+	var at, dir string
+	var times int
+	if n, _ := fmt.Sscan(os.Getenv(killedVariable), &at, &times, &dir); n != 3 || at != point {
+		return
+	}
+	for i := range times {
+		mark, err := os.OpenFile(filepath.Join(dir, fmt.Sprint(i)), os.O_CREATE|os.O_EXCL, 0o600)
+		if err == nil {
+			mark.Close()
+			if self, err := os.FindProcess(os.Getpid()); err == nil {
+				_ = self.Kill()
+			}
+			select {}
+		}
+	}
+}
+
+func (o *odd) Describe(ctx context.Context) (plugin.Description, error) {
+	killedAt("describe")
+	return o.Plugin.Describe(ctx)
+}
+
+func (o *odd) ValidateConfig(ctx context.Context, id plugin.ComponentID, body plugin.BodyKind, value cty.Value) (diag.List, error) {
+	killedAt("validate")
+	return o.Plugin.ValidateConfig(ctx, id, body, value)
 }
 
 // dying is the isolation of a read, or the attempt of a part, in whose midst

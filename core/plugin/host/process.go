@@ -114,11 +114,35 @@ func (h *Host) startError(ctx context.Context, p *process, spec Spec, err error)
 	if ctx.Err() != nil {
 		return fmt.Errorf("starting plugin %q: %w", spec.Name, context.Cause(ctx))
 	}
+	if how, ok := p.killedByOthers(); ok {
+		d := diag.Errorf(diag.KindTransient, plugin.CodeCrashed, p.lastWords(how), "Plugin %q ended unexpectedly while it started: %s", p.name, how)
+		d.Data = map[string]string{"plugin": p.name, "pid": p.runner.ID(), "exit": how}
+		return d.Err()
+	}
 	detail := strings.Join(p.tail.last(), "\n")
 	if detail == "" {
 		detail = "It wrote nothing to standard error. Is it a plugin built for this system?"
 	}
 	return refused(spec, "plugin.start", detail, "Plugin %q does not start: %s", spec.Name, h.mask.text(firstLine(err.Error())))
+}
+
+// killedByOthers reports whether a process that did not come up was ended by a
+// signal that the host did not send, and by which. It is called when the process
+// is gone.
+func (p *process) killedByOthers() (how string, ok bool) {
+	if p.runner == nil || !p.runner.wentFirst() {
+		return "", false
+	}
+	select {
+	case <-p.runner.exited:
+	default:
+		return "", false // it never was
+	}
+	var exit *exec.ExitError
+	if !errors.As(p.runner.err, &exit) || exit.Exited() {
+		return "", false
+	}
+	return exit.String(), true
 }
 
 func firstLine(s string) string {
@@ -202,17 +226,21 @@ func (p *process) crash() diag.Diagnostic {
 	case errors.As(p.runner.err, &exit):
 		how = exit.String()
 	}
-	lines := p.tail.last()
-	detail := "It wrote nothing to standard error."
-	if len(lines) > 0 {
-		detail = "Its last lines:\n" + strings.Join(lines, "\n")
-	}
-	if reason == "" && how == "signal: killed" {
-		detail += "\nSomething killed it; on Linux that is often the kernel when memory runs out."
-	}
-	d := diag.Errorf(diag.KindTransient, plugin.CodeCrashed, detail, "Plugin %q ended unexpectedly: %s", p.name, how)
+	d := diag.Errorf(diag.KindTransient, plugin.CodeCrashed, p.lastWords(how), "Plugin %q ended unexpectedly: %s", p.name, how)
 	d.Data = map[string]string{"plugin": p.name, "pid": p.runner.ID(), "exit": how}
 	return d
+}
+
+// lastWords are what a process that ended so wrote last, and what else is known.
+func (p *process) lastWords(how string) string {
+	words := "It wrote nothing to standard error."
+	if lines := p.tail.last(); len(lines) > 0 {
+		words = "Its last lines:\n" + strings.Join(lines, "\n")
+	}
+	if how == "signal: killed" {
+		words += "\nSomething killed it; on Linux that is often the kernel when memory runs out."
+	}
+	return words
 }
 
 // lostWrite is the diagnostic of a write whose process is gone. A caller that

@@ -33,6 +33,10 @@ type runner struct {
 	mu      sync.Mutex
 	started time.Time
 	killed  bool
+	// silent is set when standard output has ended, left when the process had ended,
+	// or its output had, before it was killed: go-plugin kills what does not come up,
+	// and the exit status alone does not say who was first.
+	silent, left bool
 	// zombie is set when the process has ended and its number is still its own,
 	// alone when it has no group that could be killed, reaped when its number may
 	// be another's.
@@ -142,6 +146,7 @@ func (r *runner) drain() {
 func (r *runner) Kill(context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.left = r.wentFirstLocked()
 	r.killed = true
 	if r.cmd.Process == nil || r.reaped {
 		return nil
@@ -154,6 +159,20 @@ func (r *runner) Kill(context.Context) error {
 		return nil
 	}
 	return killGroup(r.cmd.Process)
+}
+
+// wentFirst reports whether the process ended before the host killed it, if it did.
+func (r *runner) wentFirst() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.wentFirstLocked()
+}
+
+func (r *runner) wentFirstLocked() bool {
+	if r.killed {
+		return r.left
+	}
+	return r.zombie || r.silent
 }
 
 // ID is the pid.
@@ -170,7 +189,23 @@ func (r *runner) ID() string {
 func (r *runner) Name() string { return r.name }
 
 // Stdout carries go-plugin's handshake.
-func (r *runner) Stdout() io.ReadCloser { return r.stdout }
+func (r *runner) Stdout() io.ReadCloser { return heard{r.stdout, r} }
+
+// heard is standard output, which tells the runner of its end.
+type heard struct {
+	io.ReadCloser
+	of *runner
+}
+
+func (h heard) Read(p []byte) (int, error) {
+	n, err := h.ReadCloser.Read(p)
+	if err != nil {
+		h.of.mu.Lock()
+		h.of.silent = true
+		h.of.mu.Unlock()
+	}
+	return n, err
+}
 
 // Stderr carries log lines.
 func (r *runner) Stderr() io.ReadCloser { return r.stderr }
