@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -66,7 +67,7 @@ func connectionSchema() schema.Body {
 	return schema.Body{
 		Description: "A SQL Server database with change data capture. Name it by url or by host and database.",
 		Attributes: []schema.Attribute{
-			secret(argURL, "sqlserver://USER:PASSWORD@HOST:PORT?database=NAME, or an ADO or ODBC connection string."),
+			secret(argURL, urlForm+", or an ADO or ODBC connection string."),
 			text(argHost, "The server's host name or address."),
 			{Name: argPort, Type: cty.Number, Description: "The server's port; 1433 without one."},
 			text(argInstance, "The named instance, found through SQL Server Browser; not together with port."),
@@ -216,6 +217,15 @@ func credentialRules(b body) diag.List {
 	return list
 }
 
+const (
+	urlScheme = "sqlserver://"
+	urlForm   = urlScheme + "USER:PASSWORD@HOST:PORT?database=NAME"
+)
+
+// anyScheme is what a URL begins with, also one of JDBC. Strings of ADO and ODBC
+// have a "=" before any of that.
+var anyScheme = regexp.MustCompile(`^\s*(?:[A-Za-z][A-Za-z0-9+.-]*:)?[A-Za-z][A-Za-z0-9+.-]*://`)
+
 // driverConfig builds the driver's configuration. A parser's error may quote
 // the connection string, so it passes the mask.
 func driverConfig(b body, c *connection) (msdsn.Config, *diag.Diagnostic) {
@@ -226,6 +236,10 @@ func driverConfig(b body, c *connection) (msdsn.Config, *diag.Diagnostic) {
 	text := b.text(argURL)
 	if b.given(argURL) && strings.TrimSpace(text) == "" {
 		return refuse(argURL, "If it comes from env(), the variable is set to nothing.", "The connection string is empty")
+	}
+	if scheme := anyScheme.FindString(text); scheme != "" && scheme != urlScheme {
+		// The driver would read it as pairs, and find nothing that it knows.
+		return refuse(argURL, "Write "+urlForm+".", "The connection string begins with %q, not with %s", scheme, urlScheme)
 	}
 	if text == "" {
 		text = partsURL(b)
@@ -238,7 +252,7 @@ func driverConfig(b body, c *connection) (msdsn.Config, *diag.Diagnostic) {
 			err = quoting.Err
 		}
 		if b.given(argURL) {
-			return refuse(argURL, "Write sqlserver://USER:PASSWORD@HOST:PORT?database=NAME, with special characters of the password percent-encoded.", "The connection string cannot be read: %s", c.mask.text(err.Error()))
+			return refuse(argURL, "Write "+urlForm+", with special characters of the password percent-encoded.", "The connection string cannot be read: %s", c.mask.text(err.Error()))
 		}
 		path, advice := argHost, "Check host, port, instance and encrypt; the driver refuses one of them."
 		if b.given(argCertificate) {
