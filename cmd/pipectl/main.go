@@ -25,7 +25,7 @@ func main() {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	_, noColor := os.LookupEnv("NO_COLOR")
-	collect := sdk.SpareCollections() // rows pass through
+	sdk.SpareCollections() // rows pass through
 	stopProfile, err := sdk.Profile("pipectl")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -35,7 +35,6 @@ func main() {
 		Streams: view.NewStreams(os.Stdout, os.Stderr, noColor), Stdin: os.Stdin, Interactive: term.IsTerminal(int(os.Stdin.Fd())),
 		Lookup: os.LookupEnv, Clock: time.Now, Signals: signals,
 	}, os.Args[1:])
-	collect()
 	if err := stopProfile(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}

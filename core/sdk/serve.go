@@ -42,7 +42,7 @@ type Factory func(log *slog.Logger) plugin.Plugin
 // termination signals are ignored, because a service manager sends them to the
 // whole group while the host still finishes the batch in hand.
 func Serve(factory Factory) {
-	defer SpareCollections()()
+	SpareCollections()
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	// go-plugin replaces os.Stderr; the host reads log lines from the first one.
 	stderr := os.Stderr
