@@ -45,7 +45,7 @@ func planCommand(ctx context.Context, e *Environment, args []string) (int, error
 	if err != nil {
 		return w.fail(err), nil
 	}
-	if err := e.Streams.Plan(p, "pipectl apply "+diag.Shell(a.Path)); err != nil {
+	if err := e.Streams.Plan(p, w.applyOf(a)); err != nil {
 		return 0, err
 	}
 	if !a.JSON {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/pipectl/pipectl/cmd/pipectl/internal/cli"
 	"github.com/pipectl/pipectl/core/addr"
@@ -33,6 +34,30 @@ func (w *workspace) chosen(names []string) ([]addr.Address, error) {
 		}
 	}
 	return out, nil
+}
+
+// applyOf is the command that carries out what a plan shows: with its choice of
+// steps and its values. A sensitive value is for the person to write again.
+func (w *workspace) applyOf(a cli.Plan) string {
+	words := []string{"pipectl", "apply"}
+	add := func(name, value string) { words = append(words, name, diag.Shell(value)) }
+	for _, file := range a.VarFiles {
+		add("-var-file", file)
+	}
+	for _, given := range a.Vars {
+		name, _, _ := strings.Cut(given, "=")
+		if _, shown := w.config.Variables[strings.TrimSpace(name)]; !shown {
+			given = name + "=VALUE"
+		}
+		add("-var", given)
+	}
+	if len(a.Targets) > 0 {
+		add("-target", strings.Join(a.Targets, ","))
+	}
+	if len(a.Exclude) > 0 {
+		add("-exclude", strings.Join(a.Exclude, ","))
+	}
+	return strings.Join(append(words, diag.Shell(a.Path)), " ")
 }
 
 // hangingOn are the steps that read or write a source, a sink or a table.
