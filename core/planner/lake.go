@@ -80,7 +80,7 @@ func openLake(ctx context.Context, cfg *model.Config, sink *model.Sink, plugins 
 	if cfg.StatePath != "" {
 		objects = state.InDirectory(cfg.StatePath)
 	}
-	lake.State, err = state.Open(ctx, objects, state.Options{Name: cfg.Name, Environment: cfg.Environment, Clock: opts.Clock, Gone: opts.Gone})
+	lake.State, err = state.Open(ctx, objects, state.Options{Name: cfg.Name, Environment: cfg.Environment, Clock: opts.Clock, Gone: opts.Gone, Path: cfg.Path})
 	if err != nil {
 		return nil, placeEnvironment(cfg, sink, err)
 	}

@@ -70,7 +70,7 @@ func (s *Store) Lock(ctx context.Context, name string, who Holder) (*Lock, error
 	}
 	now := s.clock().UTC()
 	if newest != nil && newest.Holder.Run != who.Run && s.Holds(newest.Holder) {
-		return nil, heldError(*newest)
+		return nil, s.heldError(*newest, who)
 	}
 	who.Since, who.Expires, who.Released = now, now.Add(LockTTL), false
 	l := &Lock{store: s, name: name, number: 1, holder: who}
@@ -95,7 +95,7 @@ func (s *Store) Lock(ctx context.Context, name string, who Holder) (*Lock, error
 		if newest == nil {
 			return nil, fmt.Errorf("the lock of %s is gone right after it was taken", name)
 		}
-		return nil, heldError(*newest)
+		return nil, s.heldError(*newest, who)
 	}
 	return l, s.trimLocks(ctx, name, l.number)
 }
@@ -106,15 +106,30 @@ func (s *Store) Holds(h Holder) bool {
 	return !h.Released && s.clock().Before(h.Expires) && !s.gone(h)
 }
 
-func heldError(l LockState) error {
+// heldError names who holds a lock that who wants, and what frees it: of a process
+// of who's machine no death goes unnoticed, where that is looked at.
+func (s *Store) heldError(l LockState, who Holder) error {
 	what := l.Name
 	if l.Name == ApplyLock {
 		what = "apply"
 	}
-	return diag.Errorf(diag.KindUnavailable, "state.locked",
-		fmt.Sprintf("Wait for it to end. If that process is gone, the lock can be taken from %s on, or at once with: pipectl unlock %s",
-			l.Holder.Expires.Format(time.RFC3339), diag.Shell(l.Name)),
-		"%s is locked by run %s (process %d on %s) since %s",
+	unlock := func(flag string) string {
+		command := "pipectl unlock " + flag + diag.Shell(l.Name)
+		if s.path != "" {
+			command += " " + diag.Shell(s.path)
+		}
+		return command
+	}
+	expires := l.Holder.Expires.Format(time.RFC3339)
+	detail := fmt.Sprintf("Wait for it to end. If that process is gone, the lock can be taken from %s on, or at once with: %s", expires, unlock(""))
+	switch {
+	case l.Holder.Host != who.Host:
+	case s.noticed:
+		detail = "Wait for it to end, or stop it: a lock of this machine is free at once when its process is gone. If another program has got that number since, release it with: " + unlock("-force ")
+	default:
+		detail = fmt.Sprintf("Wait for it to end, or stop it. When that process is gone, the lock can be taken from %s on, or at once with: %s", expires, unlock("-force "))
+	}
+	return diag.Errorf(diag.KindUnavailable, "state.locked", detail, "%s is locked by run %s (process %d on %s) since %s",
 		what, l.Holder.Run, l.Holder.PID, l.Holder.Host, l.Holder.Since.Format(time.RFC3339)).Err()
 }
 

@@ -324,3 +324,44 @@ func TestALockIsTakenAgainByTheRunThatCouldNotReleaseIt(t *testing.T) {
 		}
 	})
 }
+
+// The hint can be carried out as it is written, and asks for no wait where the
+// holder's death would be known.
+func TestWhatIsSaidOfALockThatIsHeld(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		options       Options
+		host          string
+		says, saysNot []string
+	}{
+		"on another machine": {Options{Path: "my files/s.hcl", Gone: func(Holder) bool { return false }}, "elsewhere",
+			[]string{"from 2026-03-01T12:01:00Z on, or at once with: pipectl unlock orders-v1 'my files/s.hcl'"}, nil},
+		"on this machine": {Options{Path: "s.hcl", Gone: func(Holder) bool { return false }}, "here",
+			[]string{"free at once", "pipectl unlock -force orders-v1 s.hcl"}, []string{"12:01:00"}},
+		"on this machine, whose processes are not known": {Options{Path: "s.hcl"}, "here",
+			[]string{"from 2026-03-01T12:01:00Z on", "pipectl unlock -force orders-v1 s.hcl"}, []string{"free at once"}},
+		"without a path": {Options{}, "elsewhere", []string{"pipectl unlock orders-v1 at"}, nil},
+	} {
+		c.options.Name = "shop"
+		c.options.Clock = func() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
+		s, err := Open(ctx, InDirectory(t.TempDir()), c.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Lock(ctx, "orders-v1", Holder{Run: "run-1", Host: c.host, PID: 7}); err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Lock(ctx, "orders-v1", Holder{Run: "run-2", Host: "here", PID: 8})
+		text := diag.FromError(err)[0].Detail + " at its end"
+		for _, part := range c.says {
+			if !strings.Contains(text, part) {
+				t.Errorf("%s: %q lacks %q", name, text, part)
+			}
+		}
+		for _, part := range c.saysNot {
+			if strings.Contains(text, part) {
+				t.Errorf("%s: %q has %q", name, text, part)
+			}
+		}
+	}
+}

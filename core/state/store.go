@@ -28,6 +28,9 @@ type Options struct {
 	// Gone reports whether the process that holds a lock is known to have died
 	// (on this machine); its lock is then taken over at once. nil = never known.
 	Gone func(Holder) bool
+	// Path is the configuration as a person named it, for the commands that hints
+	// name; "" leaves it out of them.
+	Path string
 }
 
 // Store is the state of one configuration in one place. It may be used by
@@ -40,13 +43,15 @@ type Store struct {
 	clock       func() time.Time
 	after       func(time.Duration) <-chan time.Time
 	gone        func(Holder) bool
+	noticed     bool // gone knows of processes of this machine
+	path        string
 }
 
 // Open looks at the state and changes nothing; there may be none yet. State of
 // another environment is a diagnostic of kind configuration, state of a newer
 // format one of kind unavailable that names both numbers.
 func Open(ctx context.Context, objects Objects, opts Options) (*Store, error) {
-	s := &Store{objects: objects, root: encodeName(opts.Name) + "/", environment: opts.Environment, clock: opts.Clock, after: opts.After, gone: opts.Gone}
+	s := &Store{objects: objects, root: encodeName(opts.Name) + "/", environment: opts.Environment, clock: opts.Clock, after: opts.After, gone: opts.Gone, noticed: opts.Gone != nil, path: opts.Path}
 	if s.clock == nil {
 		s.clock = time.Now
 	}

@@ -306,7 +306,7 @@ func (w *workspace) lakes(ctx context.Context, plugins planner.Plugins) (map[add
 		if !slices.ContainsFunc(w.config.Streams, func(s model.Stream) bool { return s.To == sink.Addr }) {
 			continue
 		}
-		lake, err := planner.OpenLake(ctx, w.config, sink, plugins, planner.LakeOptions{Clock: w.env.Clock, Gone: processGone})
+		lake, err := planner.OpenLake(ctx, w.config, sink, plugins, planner.LakeOptions{Clock: w.env.Clock, Gone: noticed()})
 		if err != nil {
 			return out, sink.Origin.Locate(sink.Addr, diag.FromError(err)).Err()
 		}
