@@ -60,7 +60,7 @@ func TestKindsOfStreamsAndTheirReasons(t *testing.T) {
 			w.read()
 			w.cfg.Streams[0].Bootstrap = model.BootstrapFull
 			return w
-		}, plan.FullSnapshot, "no snapshot is in bronze.orders", "about 1 rows", true, true},
+		}, plan.FullSnapshot, "no snapshot is in bronze.orders", "about 1 row", true, true},
 		"a batch that was interrupted": {func(t *testing.T) *world {
 			w := filled(t)
 			log := w.log()
@@ -268,6 +268,24 @@ func TestAPluginThatIsAway(t *testing.T) {
 	cancel()
 	if _, err := planner.Make(ctx, w.request()); !errors.Is(err, context.Canceled) {
 		t.Errorf("a plan that was cancelled: %v", err)
+	}
+}
+
+// Rows are estimated from statistics: that there are none is said as such.
+func TestTheRowsOfASnapshotAreCounted(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int64]string{
+		-1:      "all rows in one snapshot, then changes",
+		0:       "all rows in one snapshot (statistics say there are none), then changes",
+		1:       "about 1 row in one snapshot, then changes",
+		2:       "about 2 rows in one snapshot, then changes",
+		1234567: "about 1,234,567 rows in one snapshot, then changes",
+	} {
+		w := newWorld(t)
+		w.inspected = func(r *plugin.InspectResponse) { r.Tables[0].RowsEstimate = n }
+		if d := w.plan().Step(theStream).Detail; len(d) == 0 || d[0] != want {
+			t.Errorf("%d: %q", n, d)
+		}
 	}
 }
 

@@ -193,8 +193,11 @@ func (p *planning) readAgain(s *model.Stream, log state.Log, step *plan.Step) {
 
 func (p *planning) describeSnapshot(info plugin.TableInfo, step *plan.Step) {
 	text := "all rows in one snapshot, then changes"
-	if info.RowsEstimate >= 0 {
-		text = fmt.Sprintf("about %s rows in one snapshot, then changes", quantity.Grouped(info.RowsEstimate))
+	switch {
+	case info.RowsEstimate == 0:
+		text = "all rows in one snapshot (statistics say there are none), then changes"
+	case info.RowsEstimate > 0:
+		text = "about " + quantity.Of(info.RowsEstimate, "row", "rows") + " in one snapshot, then changes"
 	}
 	step.Detail = append(step.Detail, text)
 	var parts []string

@@ -97,9 +97,9 @@ func describeTable(t plan.Table) string {
 		}
 		return text
 	}
-	text := fmt.Sprintf("%d columns", t.Extra)
+	text := quantity.Of(t.Extra, "column", "columns")
 	if t.Captured > 0 {
-		text = fmt.Sprintf("%d columns + %d of the pipeline", t.Captured, t.Extra)
+		text = fmt.Sprintf("%s + %d of the pipeline", quantity.Of(t.Captured, "column", "columns"), t.Extra)
 	}
 	if len(t.Key) > 0 && t.Owner.Kind == addr.Silver {
 		text += ", key " + diag.Columns(t.Key)

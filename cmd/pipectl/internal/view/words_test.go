@@ -26,6 +26,20 @@ func TestOneIsOne(t *testing.T) {
 }
 
 // A column that is called "key id" is one column, and not the key called id.
+func TestOneColumnIsOne(t *testing.T) {
+	t.Parallel()
+	for want, table := range map[string]plan.Table{
+		"1 column":                      {Action: plugin.TableCreate, Extra: 1},
+		"12 columns":                    {Action: plugin.TableCreate, Extra: 12},
+		"1 column + 9 of the pipeline":  {Action: plugin.TableCreate, Captured: 1, Extra: 9},
+		"3 columns + 1 of the pipeline": {Action: plugin.TableCreate, Captured: 3, Extra: 1},
+	} {
+		if got := describeTable(table); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}
+
 func TestAKeyIsToldByTheNamesOfItsColumns(t *testing.T) {
 	t.Parallel()
 	owner := addr.New(addr.Silver, "orders")
