@@ -86,7 +86,7 @@ func (b *batch) checkDDL(ctx context.Context, c *conn, parts []piece) ([]piece, 
 			commands = append(commands, cut(d.command))
 		}
 		d := diag.Errorf(diag.KindSchemaChanged, codeSchemaChanged,
-			"Nothing of the batch was read. Start again: the structure is then read anew. The commands were: "+strings.Join(commands, "; "),
+			"Nothing of the batch was read. "+startAgain+" The commands were: "+strings.Join(commands, "; "),
 			"%s has columns whose type changed: %s", b.found.table, strings.Join(slices.Compact(unfit), ", "))
 		d.Data = map[string]string{"lsn": found[0].lsn.String()}
 		return nil, d.Err()

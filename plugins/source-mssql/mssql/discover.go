@@ -158,15 +158,15 @@ func unknownTable(list []instance, cfg tableConfig) error {
 		d.Data = map[string]string{"capture_instance": cfg.instance}
 		return d.Err()
 	}
-	var tables []string
+	var tables []tsql.Table
 	for _, i := range list {
-		if !slices.Contains(tables, i.table.String()) {
-			tables = append(tables, i.table.String())
+		if !slices.Contains(tables, i.table) {
+			tables = append(tables, i.table)
 		}
 	}
 	d := diag.Errorf(diag.KindConfiguration, codeUnknownInstance, detail, "No capture instance of %s is listed", cfg.object).At(argObject)
 	d.Data = map[string]string{"object": cfg.object.String()}
-	if m := nearest(cfg.object.String(), tables); m != "" {
+	if m := nearestTable(cfg.object, tables); m != "" {
 		d.Detail += fmt.Sprintf(" Did you mean %s?", m)
 		d.Data["nearest"] = m
 	}

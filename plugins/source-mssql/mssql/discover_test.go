@@ -266,3 +266,45 @@ func TestANameIsWrittenAsTheConfigurationReadsIt(t *testing.T) {
 		}
 	}
 }
+
+// Only a name that is near, and nearer than every other, may be the one meant.
+func TestTheNearestName(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		have []string
+		want string
+	}{
+		{"amuont", []string{"id", "amount"}, "amount"},
+		{"AMOUNTS", []string{"id", "amount"}, "amount"},
+		{"flog", []string{"flag"}, "flag"},
+		{"ids", []string{"id"}, "id"},
+		{"di", []string{"id"}, "id"}, // letters in another order
+		{"zz", []string{"id", "v"}, ""},
+		{"v", []string{"n"}, ""}, // never all letters
+		{"cat", []string{"car", "can"}, ""},
+		{"note", []string{"amount"}, ""},
+	} {
+		if got := nearest(c.name, c.have); got != c.want {
+			t.Errorf("%s in %v: %q, not %q", c.name, c.have, got, c.want)
+		}
+	}
+	for _, c := range []struct {
+		schema, name string
+		have         []string
+		want         string
+	}{
+		{"dbo", "order", []string{"dbo.orders", "dbo.lines"}, "dbo.orders"},
+		{"dob", "orders", []string{"dbo.orders", "dbo.lines"}, "dbo.orders"},
+		{"dbo", "c", []string{"dbo.a", "dbo.b", "dbo.c2"}, ""}, // the schema makes no name alike
+	} {
+		var tables []tsql.Table
+		for _, h := range c.have {
+			schema, name, _ := strings.Cut(h, ".")
+			tables = append(tables, tsql.Table{Schema: schema, Name: name})
+		}
+		if got := nearestTable(tsql.Table{Schema: c.schema, Name: c.name}, tables); got != c.want {
+			t.Errorf("%s.%s in %v: %q, not %q", c.schema, c.name, c.have, got, c.want)
+		}
+	}
+}

@@ -212,6 +212,10 @@ func (b *batch) split(ctx context.Context, c *conn, p piece) ([]rangeSpec, error
 	return out, nil
 }
 
+// startAgain is what to do about a structure that changed while it was followed. A
+// start alone may not help: what the tables of the lake can take is not known here.
+const startAgain = "`pipectl plan` tells whether the tables can take it: where they cannot, it says what to do. Start again then: the structure is read anew, and the stream goes on exactly there."
+
 // checkFirstRead looks, at the first read of an instance in this session,
 // whether the rows' shape holds all that it captures.
 func (b *batch) checkFirstRead(ci captured) error {
@@ -227,7 +231,7 @@ func (b *batch) checkFirstRead(ci captured) error {
 		if len(unfit) > 0 {
 			what = append(what, "changed types: "+strings.Join(unfit, ", "))
 		}
-		d := diag.Errorf(diag.KindSchemaChanged, codeSchemaChanged, "It starts at "+ci.start.String()+" and has "+strings.Join(what, "; ")+". Start again: the structure is then read anew, and the stream goes on exactly there.",
+		d := diag.Errorf(diag.KindSchemaChanged, codeSchemaChanged, "It starts at "+ci.start.String()+" and has "+strings.Join(what, "; ")+". "+startAgain,
 			"The capture instance %s does not fit the structure that this stream reads", ci.name)
 		d.Data = map[string]string{"capture_instance": ci.name, "start_lsn": ci.start.String()}
 		return d.Err()

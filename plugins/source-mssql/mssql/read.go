@@ -279,7 +279,7 @@ func (r *rangeRead) bind(result driver.Rows, b *batcher, read []rangeColumn, wan
 			return nil, fmt.Errorf("no column %s in the range", col.Name)
 		}
 		if err := b.bind(wanted[col.Name], first+i, types.ColumnTypeDatabaseTypeName(first+i), out.typ); err != nil {
-			return nil, diag.Errorf(diag.KindSchemaChanged, codeSchemaChanged, "Its type changed after the batch was planned. Start again.", "%s: %s", r.spec.Instance, err).Err()
+			return nil, diag.Errorf(diag.KindSchemaChanged, codeSchemaChanged, "Its type changed after the batch was planned. "+startAgain, "%s: %s", r.spec.Instance, err).Err()
 		}
 	}
 	return cur, nil

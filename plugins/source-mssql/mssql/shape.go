@@ -223,17 +223,50 @@ func unknownColumn(name string, instances []captured) diag.Diagnostic {
 	return diag.Errorf(diag.KindConfiguration, codeColumnRule, detail, "No column %q is captured by %s", name, strings.Join(holders, " or ")).At("columns", name)
 }
 
-// nearest is the name that differs from a misspelt one by at most two edits.
-// The core has a richer one for the words of its language, which is no part of
-// the SDK: plugins know that alone.
+// nearest is the name that a misspelt one means, "" when none is near, or several
+// are equally so. A third of the letters may differ, at least one and never all;
+// letters in another order count half. The core has this for the words of its
+// language, which is no part of the SDK: plugins know that alone.
 func nearest(name string, have []string) string {
-	best, least := "", 3
+	name = strings.ToLower(name)
+	length := len([]rune(name))
+	best, least, alone := "", min(max(1, (length+1)/3), length-1), true
 	for _, h := range have {
-		if d := edits(strings.ToLower(name), strings.ToLower(h)); d < least {
-			best, least = h, d
+		lower := strings.ToLower(h)
+		d := edits(name, lower)
+		if slices.Equal(slices.Sorted(slices.Values([]rune(name))), slices.Sorted(slices.Values([]rune(lower)))) {
+			d = (d + 1) / 2
+		}
+		switch {
+		case d < least || d == least && best == "":
+			best, least, alone = h, d, true
+		case d == least && h != best:
+			alone = false
 		}
 	}
+	if !alone {
+		return ""
+	}
 	return best
+}
+
+// nearestTable is the table that a misspelt one means: its schema or its name is
+// written right.
+func nearestTable(object tsql.Table, have []tsql.Table) string {
+	byName, names := map[string]string{}, []string(nil)
+	bySchema, schemas := map[string]string{}, []string(nil)
+	for _, t := range have {
+		if strings.EqualFold(t.Schema, object.Schema) {
+			byName[t.Name], names = t.String(), append(names, t.Name)
+		}
+		if strings.EqualFold(t.Name, object.Name) {
+			bySchema[t.Schema], schemas = t.String(), append(schemas, t.Schema)
+		}
+	}
+	if near := nearest(object.Name, names); near != "" {
+		return byName[near]
+	}
+	return bySchema[nearest(object.Schema, schemas)]
 }
 
 // edits is the Levenshtein distance in bytes.

@@ -160,7 +160,7 @@ func TestANewerInstanceWithANewColumnStopsTheBatchThatReachesIt(t *testing.T) {
 	must(t, db.EnableTable("dbo.orders", mssqlsim.Capture{Name: "dbo_orders_v2"}))
 	commit(t, db, func(tx writer) error { return tx.Insert("dbo.orders", 2, "two", "2", "north") })
 	to := latest(t, s, tab, at)
-	wantDiag(t, planError(s, tab, at, to), diag.KindSchemaChanged, codeSchemaChanged, "dbo_orders_v2", "region varchar(8)", "Start again")
+	wantDiag(t, planError(s, tab, at, to), diag.KindSchemaChanged, codeSchemaChanged, "dbo_orders_v2", "region varchar(8)", "Start again", "`pipectl plan`", "where they cannot, it says what to do")
 	again := open(t, db, nil)
 	lines, b, _ := readOn(t, again, tab, at)
 	equal(t, instancesOf(lines), []string{"dbo_orders_v2 2|two|2.00|north"})
@@ -239,7 +239,7 @@ func TestATypeThatStillFitsIsAnEventAndOneThatDoesNotStopsTheBatch(t *testing.T)
 				}
 				return
 			}
-			wantDiag(t, planError(s, tab, at, to), diag.KindSchemaChanged, codeSchemaChanged, tc.column.Name+" "+tc.column.Type, "read as", "ALTER")
+			wantDiag(t, planError(s, tab, at, to), diag.KindSchemaChanged, codeSchemaChanged, tc.column.Name+" "+tc.column.Type, "read as", "ALTER", "`pipectl plan`", "where they cannot, it says what to do")
 			again := open(t, db, nil)
 			lines, _, _ := readOn(t, again, tab, at)
 			if len(lines) != 1 {
