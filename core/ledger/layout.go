@@ -23,9 +23,12 @@ const CodeTableNewer = "ledger.table_newer"
 
 // outdated is Due for tables of the ledger. They also have columns of pipectl's
 // own, which the schema version does not count: it is shared with other writers.
-func outdated(state plugin.TableState, s plugin.TableSpec, warn func(diag.Diagnostic)) (bool, error) {
+func (l *Ledger) outdated(state plugin.TableState, s plugin.TableSpec, warn func(diag.Diagnostic)) (bool, error) {
 	if err := strange(state, s); err != nil {
 		return false, err
+	}
+	if state.Writable != "" {
+		return false, diag.Errorf(diag.KindUnsupported, "table.not_writable", state.Writable+" "+l.elsewhere(s.Table), "Table %s cannot be written", s.Table.Name).Err()
 	}
 	due, err := Due(state, s, warn)
 	if err != nil || due {

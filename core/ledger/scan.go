@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/core/plugin/rows"
 )
@@ -20,9 +22,35 @@ var errEnough = errors.New("enough rows")
 func (l *Ledger) look(ctx context.Context, table plugin.TableRef) (plugin.TableState, error) {
 	states, err := l.tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{table}})
 	if err != nil {
-		return plugin.TableState{}, fmt.Errorf("looking at table %s: %w", table.Name, err)
+		return plugin.TableState{}, fmt.Errorf("looking at table %s: %w", table.Name, l.Unsupported(table, err))
 	}
 	return states[0], nil
+}
+
+// Unsupported is the error of a look at a table of the ledger. Of one that the sink
+// cannot work with it says the ways that there are: such a table is no block's
+// target, and the sink knows of none of its names.
+func (l *Ledger) Unsupported(table plugin.TableRef, err error) error {
+	if !diag.Is(err, diag.KindUnsupported) {
+		return err
+	}
+	list := slices.Clone(diag.FromError(err))
+	for i := range list {
+		if list[i].Kind == diag.KindUnsupported {
+			list[i].Detail = "Another program raised what the table demands. " + l.elsewhere(table)
+		}
+	}
+	return list.Err()
+}
+
+// elsewhere are the ways on for a table of the ledger that another program changed.
+func (l *Ledger) elsewhere(table plugin.TableRef) string {
+	argument := "facts"
+	if table == l.control {
+		argument = "control"
+	}
+	return "Use a newer pipectl that knows it, take it back with the program that raised it, or name another table in the block of the sink, ledger { " +
+		argument + " = \"...\" }, which `pipectl apply` makes. That one knows nothing of before: " + l.Loss(table) + "."
 }
 
 // scan reads a table at its newest version, or nothing when there is none.

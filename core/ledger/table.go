@@ -67,7 +67,7 @@ func (l *Ledger) Plan(ctx context.Context) ([]TableChange, error) {
 		if err != nil {
 			return nil, err
 		}
-		due, err := outdated(state, s, nil)
+		due, err := l.outdated(state, s, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +108,7 @@ func (l *Ledger) Exists(ctx context.Context) error {
 // older release, or lacks a column: a run changes no table's columns, apply does.
 func (l *Ledger) Check(ctx context.Context) error {
 	return l.each(ctx, func(s plugin.TableSpec, state plugin.TableState) error {
-		due, err := outdated(state, s, nil)
+		due, err := l.outdated(state, s, nil)
 		if err != nil {
 			return err
 		}
@@ -173,7 +173,7 @@ func (l *Ledger) open(ctx context.Context, s plugin.TableSpec, create bool) erro
 		if !state.Exists && !create {
 			return l.gone(s.Table)
 		}
-		due, err := outdated(state, s, l.warn)
+		due, err := l.outdated(state, s, l.warn)
 		if err != nil || !due {
 			return err
 		}

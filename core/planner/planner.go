@@ -257,7 +257,7 @@ func (p *planning) tablesOneByOne(ctx context.Context, lake *Lake, all plugin.Ge
 		case err == nil:
 			states = append(states, found...)
 		case ctx.Err() != nil, ref == lake.Ledger.Facts(), ref == lake.Ledger.Control():
-			return nil, err
+			return nil, lake.Ledger.Unsupported(ref, err)
 		default:
 			p.unreadable[tableIn{lake.Sink.Addr, ref.Name}] = err
 		}

@@ -81,24 +81,15 @@ func (w *workspace) statusRows(ctx context.Context, plugins planner.Plugins, lak
 			continue
 		}
 		problems = append(problems, w.notAccepted(lake)...)
-		control, err := lake.Ledger.ControlRows(ctx, w.targets(lake)...)
+		known, err := w.recorded(ctx, lake)
 		if err != nil {
 			return nil, problems, err
 		}
-		instants, err := lake.Ledger.Instants(ctx, w.applied(lake, control)...)
-		if err != nil {
-			return nil, problems, err
-		}
-		lost, held, err := w.lostTables(ctx, lake, control)
-		if err != nil {
-			return nil, problems, err
-		}
-		missing, err := planner.Missing(ctx, w.config, lake)
-		if err != nil {
-			return nil, problems, err
-		}
+		control, instants, lost, held := known.control, known.instants, known.lost, known.held
+		missing := known.missing
 		maps.DeleteFunc(missing, func(a addr.Address, _ error) bool { return !wanted(a) })
 		problems = append(problems, w.missed(missing)...)
+		problems = append(problems, lake.Sink.Origin.Locate(lake.Sink.Addr, diag.FromError(known.unreadable))...)
 		stopped := map[addr.Address]string{}
 		for a, err := range missing {
 			if what := diag.FromError(err)[0]; planner.OfAnotherTable(err) {
@@ -126,7 +117,7 @@ func (w *workspace) statusRows(ctx context.Context, plugins planner.Plugins, lak
 			}
 			row.LastError, row.LastRun = lastRun(runs, s.Addr)
 			row.Lose(lost[s.Addr])
-			row.Stop(stopped[s.Addr])
+			row.Stop(known.orStopped(stopped[s.Addr]))
 			row.Hold(held[s.Addr])
 			if wanted(s.Addr) {
 				rows = append(rows, row)
@@ -136,7 +127,7 @@ func (w *workspace) statusRows(ctx context.Context, plugins planner.Plugins, lak
 					silver := silverRow(v, control[v.Target], instants[ledger.TablePosition{Table: s.Target, Position: control[v.Target].Position.Applied}])
 					silver.LastError, silver.LastRun = lastRun(runs, v.Addr)
 					silver.Lose(lost[v.Addr])
-					silver.Stop(stopped[v.Addr])
+					silver.Stop(known.orStopped(stopped[v.Addr]))
 					silver.Checks, silver.Foreign = w.unequal(runs, v.Addr), control[v.Target].Position.Foreign
 					rows = append(rows, silver)
 				}
