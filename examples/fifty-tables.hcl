@@ -118,8 +118,10 @@ silver "current" "erp" {
   target = "silver.${each.key}"
 }
 
+# Not of a table without a snapshot: rows that have not changed since are in the source alone, and
+# its check would fail each night.
 check "reconcile" "erp" {
-  for_each = silver.erp
+  for_each = { for name, table in silver.erp : name => table if lookup(local.tables[name], "bootstrap", "full") != "none" }
 
   silver      = each.value
   bucket_rows = 10000
