@@ -300,6 +300,12 @@ func (p *planning) inspectSources(ctx context.Context) error {
 		if found.log.Newest >= 0 {
 			req.Since[source.Address] = CommittedEnd(found.log)
 		}
+		if found.identity.Table != "" {
+			if req.Identities == nil {
+				req.Identities = map[string]string{}
+			}
+			req.Identities[source.Address] = found.identity.Table
+		}
 		requests[table.Source] = req
 	}
 	return p.inspect(ctx, requests)
@@ -315,6 +321,7 @@ type loadedLog struct {
 	asked      bool
 	log        state.Log
 	generation int
+	identity   state.Identity // zero before it has a position
 	err        error
 }
 
@@ -337,6 +344,9 @@ func (p *planning) loadLogs(ctx context.Context) ([]loadedLog, error) {
 			if err == nil {
 				found.generation = generation.Number
 				found.log, err = own.Checkpoint(generation.Number).Load(ctx)
+			}
+			if err == nil && found.log.Newest >= 0 {
+				found.identity, _, err = own.Identity(ctx)
 			}
 			found.err = err
 			return nil // belongs to the stream

@@ -64,3 +64,20 @@ func TestAStartingPositionIsAskedFor(t *testing.T) {
 		t.Errorf("%d calls, %v", w.calls["start"], p.Step(theStream).Diagnostics)
 	}
 }
+
+// A source is told which table a stream was started with, so that it can name one
+// that was renamed since.
+func TestASourceIsToldWhichTableAStreamWasStartedWith(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.insert(1)
+	if w.plan(); len(w.asked.Identities) != 0 {
+		t.Errorf("a stream that has read nothing: %v", w.asked.Identities)
+	}
+	w.accept()
+	w.read()
+	want := w.plan().Step(theStream).Source.Table
+	if got := w.asked.Identities; want == "" || len(got) != 1 || got[w.asked.Tables[0].Address] != want {
+		t.Errorf("%v, not %q", got, want)
+	}
+}

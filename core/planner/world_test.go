@@ -30,6 +30,8 @@ type world struct {
 	clock  time.Time
 	// inspected changes what the source says of itself.
 	inspected func(*plugin.InspectResponse)
+	// asked is what the source was last asked to look at.
+	asked plugin.InspectRequest
 	// start answers in place of the source, unless nil.
 	start func(plugin.StartRequest) (plugin.Position, error)
 	// silver and check replace the fakes.
@@ -64,6 +66,7 @@ type counted struct {
 
 func (c counted) Inspect(ctx context.Context, req plugin.InspectRequest) (plugin.InspectResponse, error) {
 	c.w.calls["inspect"]++
+	c.w.asked = req
 	r, err := c.Source.Inspect(ctx, req)
 	if c.w.inspected != nil && err == nil {
 		c.w.inspected(&r)

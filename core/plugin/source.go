@@ -76,6 +76,10 @@ type InspectRequest struct {
 	Since map[string]Position
 	// PendingLimit bounds the count.
 	PendingLimit int64
+	// Identities holds, per table address, the TableInfo.Identity of the table that
+	// a stream was started with, where there is one: a table that is not there under
+	// its name may be found by it and named in the error. It is for that error alone.
+	Identities map[string]string
 }
 
 // InspectResponse is what a source says of itself and its tables.

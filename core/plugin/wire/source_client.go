@@ -27,7 +27,7 @@ func (s *sourceClient) Inspect(ctx context.Context, req plugin.InspectRequest) (
 	if err != nil {
 		return plugin.InspectResponse{}, err
 	}
-	msg := &pb.InspectRequest{Session: s.session, Tables: tables, PendingLimit: req.PendingLimit, Since: map[string]*pb.Position{}}
+	msg := &pb.InspectRequest{Session: s.session, Tables: tables, PendingLimit: req.PendingLimit, Since: map[string]*pb.Position{}, Identities: req.Identities}
 	for address, p := range req.Since {
 		// A zero position is asked for too; it must not be left out.
 		msg.Since[address] = &pb.Position{}

@@ -42,7 +42,7 @@ func (s *sourceServer) Inspect(ctx context.Context, r *pb.InspectRequest) (*pb.I
 		if err != nil {
 			return err
 		}
-		req := plugin.InspectRequest{Tables: tables, PendingLimit: r.PendingLimit, Since: map[string]plugin.Position{}}
+		req := plugin.InspectRequest{Tables: tables, PendingLimit: r.PendingLimit, Since: map[string]plugin.Position{}, Identities: r.Identities}
 		for address, p := range r.Since {
 			req.Since[address] = positionFromProto(p)
 		}

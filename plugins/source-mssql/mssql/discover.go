@@ -179,7 +179,10 @@ func unknownTable(list []instance, cfg tableConfig) error {
 // right on (Microsoft: Metadata visibility configuration), so where no name is
 // like it the missing grant is taken for the cause. A table that was read before
 // had its name right.
-func unknownObject(object tsql.Table, database, login, near string, read bool) error {
+//
+// renamed is how that is called now which was read, "" when it is not found: its
+// object id is the same (Microsoft: sp_rename).
+func unknownObject(object tsql.Table, database, login, near, renamed string, read bool) error {
 	kind, summary, detail := diag.KindConfiguration, "The database %s has no table %s that the login can see", "Check the name."
 	if near != "" {
 		detail = fmt.Sprintf("Check the name: did you mean %s?", near)
@@ -195,7 +198,10 @@ func unknownObject(object tsql.Table, database, login, near string, read bool) e
 	default:
 		kind, detail = diag.KindPermission, "Either the login has no right on the table, or there is none: "+grant+" Else check the name."
 	}
-	if read {
+	switch {
+	case renamed != "":
+		kind, detail = diag.KindConfiguration, fmt.Sprintf("Its stream has read it, and it is called %s now: the table of that name has its object id. Write that, and the stream goes on.", renamed)
+	case read:
 		detail = "It was there: its stream has read it. Since then it was dropped or renamed"
 		if login != "dbo" {
 			detail += ", or the login lost its right on it: " + grant
@@ -215,8 +221,8 @@ func unknownObject(object tsql.Table, database, login, near string, read bool) e
 
 // explain asks the server why a table was not found and returns the error to
 // report: err itself when the server adds nothing. read tells that the table was
-// read before.
-func explain(ctx context.Context, c *conn, cfg tableConfig, database string, read bool, err error) error {
+// read before, renamed how it is called now, where that is known.
+func explain(ctx context.Context, c *conn, cfg tableConfig, database, renamed string, read bool, err error) error {
 	var d *diag.Err
 	if !asDiag(err, &d) || d.List[0].Code != codeUnknownInstance {
 		return err
@@ -244,7 +250,7 @@ func explain(ctx context.Context, c *conn, cfg tableConfig, database string, rea
 	user, _ := tsql.Quote(r.text("login_user"))
 	switch {
 	case !ok || r.null("table_id"):
-		return unknownObject(cfg.object, database, r.text("login_user"), d.List[0].Data["nearest"], read)
+		return unknownObject(cfg.object, database, r.text("login_user"), d.List[0].Data["nearest"], renamed, read)
 	case r.integer("can_select") == 0:
 		return diag.Errorf(diag.KindPermission, codeSourceGrant, fmt.Sprintf("GRANT SELECT ON %s TO %s lets it; change data capture lists only what the login may read.", quoted, user),
 			"The login may not read %s", cfg.object).At(argObject).Err()

@@ -85,7 +85,7 @@ func (s *session) inspectTable(ctx context.Context, c *conn, table plugin.Source
 	st.mu.Unlock()
 	r, err := resolve(list, cfg, known)
 	if err != nil {
-		return info, explain(ctx, c, cfg, s.config.driver.Database, len(known) > 0 || !req.Since[table.Address].IsZero(), err)
+		return info, explain(ctx, c, cfg, s.config.driver.Database, renamed(list, req.Identities[table.Address]), len(known) > 0 || !req.Since[table.Address].IsZero(), err)
 	}
 	st.remember(r)
 	info.Object, info.Identity = r.table.String(), r.instances[0].tableID
@@ -134,6 +134,16 @@ func (s *session) inspectTable(ctx context.Context, c *conn, table plugin.Source
 		return info, err
 	}
 	return info, s.inspectSince(ctx, c, req, r.instances, newest, &info)
+}
+
+// renamed is the name of the table with an identity, "" when none is listed.
+func renamed(list []instance, identity string) string {
+	for _, i := range list {
+		if identity != "" && i.tableID == identity {
+			return i.table.String()
+		}
+	}
+	return ""
 }
 
 // rowInstances are the names under which rows of a table may appear, lower case:

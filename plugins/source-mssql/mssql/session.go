@@ -136,7 +136,7 @@ func (s *session) discover(ctx context.Context, c *conn, cfg tableConfig, st *ta
 	}
 	r, err := resolve(list, cfg, known)
 	if err != nil {
-		return resolved{}, explain(ctx, c, cfg, s.config.driver.Database, len(known) > 0, err)
+		return resolved{}, explain(ctx, c, cfg, s.config.driver.Database, "", len(known) > 0, err)
 	}
 	st.remember(r)
 	return r, nil

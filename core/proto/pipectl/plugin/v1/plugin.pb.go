@@ -2564,11 +2564,15 @@ func (x *SourceTable) GetColumns() []*SourceTable_ColumnRule {
 }
 
 type InspectRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	Tables        []*SourceTable         `protobuf:"bytes,2,rep,name=tables,proto3" json:"tables,omitempty"`
-	Since         map[string]*Position   `protobuf:"bytes,3,rep,name=since,proto3" json:"since,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	PendingLimit  int64                  `protobuf:"varint,4,opt,name=pending_limit,json=pendingLimit,proto3" json:"pending_limit,omitempty"`
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	Session      string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	Tables       []*SourceTable         `protobuf:"bytes,2,rep,name=tables,proto3" json:"tables,omitempty"`
+	Since        map[string]*Position   `protobuf:"bytes,3,rep,name=since,proto3" json:"since,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	PendingLimit int64                  `protobuf:"varint,4,opt,name=pending_limit,json=pendingLimit,proto3" json:"pending_limit,omitempty"`
+	// By table address, what Inspect answered as the table's identity when its stream
+	// was started. A source that finds no table under the name may find it so and say
+	// how it is called now; it never reads another table for it.
+	Identities    map[string]string `protobuf:"bytes,5,rep,name=identities,proto3" json:"identities,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2629,6 +2633,13 @@ func (x *InspectRequest) GetPendingLimit() int64 {
 		return x.PendingLimit
 	}
 	return 0
+}
+
+func (x *InspectRequest) GetIdentities() map[string]string {
+	if x != nil {
+		return x.Identities
+	}
+	return nil
 }
 
 type InspectResponse struct {
@@ -7440,7 +7451,7 @@ type InspectResponse_TableInfo struct {
 
 func (x *InspectResponse_TableInfo) Reset() {
 	*x = InspectResponse_TableInfo{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[95]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[96]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7452,7 +7463,7 @@ func (x *InspectResponse_TableInfo) String() string {
 func (*InspectResponse_TableInfo) ProtoMessage() {}
 
 func (x *InspectResponse_TableInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[95]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[96]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7574,7 +7585,7 @@ type GetTablesResponse_State struct {
 
 func (x *GetTablesResponse_State) Reset() {
 	*x = GetTablesResponse_State{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[96]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[97]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7586,7 +7597,7 @@ func (x *GetTablesResponse_State) String() string {
 func (*GetTablesResponse_State) ProtoMessage() {}
 
 func (x *GetTablesResponse_State) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[96]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[97]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7704,7 +7715,7 @@ type Filter_Term struct {
 
 func (x *Filter_Term) Reset() {
 	*x = Filter_Term{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[100]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[101]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7716,7 +7727,7 @@ func (x *Filter_Term) String() string {
 func (*Filter_Term) ProtoMessage() {}
 
 func (x *Filter_Term) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[100]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[101]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7762,7 +7773,7 @@ type Filter_Clause struct {
 
 func (x *Filter_Clause) Reset() {
 	*x = Filter_Clause{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[101]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[102]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7774,7 +7785,7 @@ func (x *Filter_Clause) String() string {
 func (*Filter_Clause) ProtoMessage() {}
 
 func (x *Filter_Clause) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[101]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[102]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7811,7 +7822,7 @@ type HistoryResponse_Commit struct {
 
 func (x *HistoryResponse_Commit) Reset() {
 	*x = HistoryResponse_Commit{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[102]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[103]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7823,7 +7834,7 @@ func (x *HistoryResponse_Commit) String() string {
 func (*HistoryResponse_Commit) ProtoMessage() {}
 
 func (x *HistoryResponse_Commit) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[102]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[103]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7894,7 +7905,7 @@ type WritePartRequest_Open struct {
 
 func (x *WritePartRequest_Open) Reset() {
 	*x = WritePartRequest_Open{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[103]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[104]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7906,7 +7917,7 @@ func (x *WritePartRequest_Open) String() string {
 func (*WritePartRequest_Open) ProtoMessage() {}
 
 func (x *WritePartRequest_Open) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[103]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[104]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7970,7 +7981,7 @@ type WritePartRequest_Open_Constant struct {
 
 func (x *WritePartRequest_Open_Constant) Reset() {
 	*x = WritePartRequest_Open_Constant{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[104]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[105]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7982,7 +7993,7 @@ func (x *WritePartRequest_Open_Constant) String() string {
 func (*WritePartRequest_Open_Constant) ProtoMessage() {}
 
 func (x *WritePartRequest_Open_Constant) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[104]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[105]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8027,7 +8038,7 @@ type WritePartResponse_Opened struct {
 
 func (x *WritePartResponse_Opened) Reset() {
 	*x = WritePartResponse_Opened{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[105]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[106]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8039,7 +8050,7 @@ func (x *WritePartResponse_Opened) String() string {
 func (*WritePartResponse_Opened) ProtoMessage() {}
 
 func (x *WritePartResponse_Opened) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[105]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[106]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8066,7 +8077,7 @@ type WritePartResponse_Part struct {
 
 func (x *WritePartResponse_Part) Reset() {
 	*x = WritePartResponse_Part{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[106]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[107]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8078,7 +8089,7 @@ func (x *WritePartResponse_Part) String() string {
 func (*WritePartResponse_Part) ProtoMessage() {}
 
 func (x *WritePartResponse_Part) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[106]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[107]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8125,7 +8136,7 @@ type ReadLedgerResponse_OpenSnapshot struct {
 
 func (x *ReadLedgerResponse_OpenSnapshot) Reset() {
 	*x = ReadLedgerResponse_OpenSnapshot{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[107]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[108]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8137,7 +8148,7 @@ func (x *ReadLedgerResponse_OpenSnapshot) String() string {
 func (*ReadLedgerResponse_OpenSnapshot) ProtoMessage() {}
 
 func (x *ReadLedgerResponse_OpenSnapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[107]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[108]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8183,7 +8194,7 @@ type ChunksResponse_Row struct {
 
 func (x *ChunksResponse_Row) Reset() {
 	*x = ChunksResponse_Row{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[108]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[109]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8195,7 +8206,7 @@ func (x *ChunksResponse_Row) String() string {
 func (*ChunksResponse_Row) ProtoMessage() {}
 
 func (x *ChunksResponse_Row) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[108]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[109]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8285,7 +8296,7 @@ type RunSilverResponse_Result struct {
 
 func (x *RunSilverResponse_Result) Reset() {
 	*x = RunSilverResponse_Result{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[109]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[110]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8297,7 +8308,7 @@ func (x *RunSilverResponse_Result) String() string {
 func (*RunSilverResponse_Result) ProtoMessage() {}
 
 func (x *RunSilverResponse_Result) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[109]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[110]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8397,7 +8408,7 @@ type RunCheckResponse_Finding struct {
 
 func (x *RunCheckResponse_Finding) Reset() {
 	*x = RunCheckResponse_Finding{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[110]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[111]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8409,7 +8420,7 @@ func (x *RunCheckResponse_Finding) String() string {
 func (*RunCheckResponse_Finding) ProtoMessage() {}
 
 func (x *RunCheckResponse_Finding) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[110]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[111]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8495,7 +8506,7 @@ type RunCheckResponse_Result struct {
 
 func (x *RunCheckResponse_Result) Reset() {
 	*x = RunCheckResponse_Result{}
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[111]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[112]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -8507,7 +8518,7 @@ func (x *RunCheckResponse_Result) String() string {
 func (*RunCheckResponse_Result) ProtoMessage() {}
 
 func (x *RunCheckResponse_Result) ProtoReflect() protoreflect.Message {
-	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[111]
+	mi := &file_pipectl_plugin_v1_plugin_proto_msgTypes[112]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -8846,16 +8857,22 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"ColumnRule\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04drop\x18\x02 \x01(\bR\x04drop\x12\x0e\n" +
-	"\x02as\x18\x03 \x01(\tR\x02as\"\xa2\x02\n" +
+	"\x02as\x18\x03 \x01(\tR\x02as\"\xb4\x03\n" +
 	"\x0eInspectRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x126\n" +
 	"\x06tables\x18\x02 \x03(\v2\x1e.pipectl.plugin.v1.SourceTableR\x06tables\x12B\n" +
 	"\x05since\x18\x03 \x03(\v2,.pipectl.plugin.v1.InspectRequest.SinceEntryR\x05since\x12#\n" +
-	"\rpending_limit\x18\x04 \x01(\x03R\fpendingLimit\x1aU\n" +
+	"\rpending_limit\x18\x04 \x01(\x03R\fpendingLimit\x12Q\n" +
+	"\n" +
+	"identities\x18\x05 \x03(\v21.pipectl.plugin.v1.InspectRequest.IdentitiesEntryR\n" +
+	"identities\x1aU\n" +
 	"\n" +
 	"SinceEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x121\n" +
-	"\x05value\x18\x02 \x01(\v2\x1b.pipectl.plugin.v1.PositionR\x05value:\x028\x01\"\xe0\x05\n" +
+	"\x05value\x18\x02 \x01(\v2\x1b.pipectl.plugin.v1.PositionR\x05value:\x028\x01\x1a=\n" +
+	"\x0fIdentitiesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xe0\x05\n" +
 	"\x0fInspectResponse\x12\x1a\n" +
 	"\bidentity\x18\x01 \x01(\tR\bidentity\x12\x18\n" +
 	"\adisplay\x18\x02 \x01(\tR\adisplay\x123\n" +
@@ -9439,7 +9456,7 @@ func file_pipectl_plugin_v1_plugin_proto_rawDescGZIP() []byte {
 }
 
 var file_pipectl_plugin_v1_plugin_proto_enumTypes = make([]protoimpl.EnumInfo, 11)
-var file_pipectl_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 113)
+var file_pipectl_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 114)
 var file_pipectl_plugin_v1_plugin_proto_goTypes = []any{
 	(Role)(0),                               // 0: pipectl.plugin.v1.Role
 	(BodyKind)(0),                           // 1: pipectl.plugin.v1.BodyKind
@@ -9547,24 +9564,25 @@ var file_pipectl_plugin_v1_plugin_proto_goTypes = []any{
 	(*Body_Block)(nil),                      // 103: pipectl.plugin.v1.Body.Block
 	(*SourceTable_ColumnRule)(nil),          // 104: pipectl.plugin.v1.SourceTable.ColumnRule
 	nil,                                     // 105: pipectl.plugin.v1.InspectRequest.SinceEntry
-	(*InspectResponse_TableInfo)(nil),       // 106: pipectl.plugin.v1.InspectResponse.TableInfo
-	(*GetTablesResponse_State)(nil),         // 107: pipectl.plugin.v1.GetTablesResponse.State
-	nil,                                     // 108: pipectl.plugin.v1.GetTablesResponse.State.PropertiesEntry
-	nil,                                     // 109: pipectl.plugin.v1.GetTablesResponse.State.TxnsEntry
-	nil,                                     // 110: pipectl.plugin.v1.TableSpec.PropertiesEntry
-	(*Filter_Term)(nil),                     // 111: pipectl.plugin.v1.Filter.Term
-	(*Filter_Clause)(nil),                   // 112: pipectl.plugin.v1.Filter.Clause
-	(*HistoryResponse_Commit)(nil),          // 113: pipectl.plugin.v1.HistoryResponse.Commit
-	(*WritePartRequest_Open)(nil),           // 114: pipectl.plugin.v1.WritePartRequest.Open
-	(*WritePartRequest_Open_Constant)(nil),  // 115: pipectl.plugin.v1.WritePartRequest.Open.Constant
-	(*WritePartResponse_Opened)(nil),        // 116: pipectl.plugin.v1.WritePartResponse.Opened
-	(*WritePartResponse_Part)(nil),          // 117: pipectl.plugin.v1.WritePartResponse.Part
-	(*ReadLedgerResponse_OpenSnapshot)(nil), // 118: pipectl.plugin.v1.ReadLedgerResponse.OpenSnapshot
-	(*ChunksResponse_Row)(nil),              // 119: pipectl.plugin.v1.ChunksResponse.Row
-	(*RunSilverResponse_Result)(nil),        // 120: pipectl.plugin.v1.RunSilverResponse.Result
-	(*RunCheckResponse_Finding)(nil),        // 121: pipectl.plugin.v1.RunCheckResponse.Finding
-	(*RunCheckResponse_Result)(nil),         // 122: pipectl.plugin.v1.RunCheckResponse.Result
-	nil,                                     // 123: pipectl.plugin.v1.RunCheckResponse.Result.FailuresEntry
+	nil,                                     // 106: pipectl.plugin.v1.InspectRequest.IdentitiesEntry
+	(*InspectResponse_TableInfo)(nil),       // 107: pipectl.plugin.v1.InspectResponse.TableInfo
+	(*GetTablesResponse_State)(nil),         // 108: pipectl.plugin.v1.GetTablesResponse.State
+	nil,                                     // 109: pipectl.plugin.v1.GetTablesResponse.State.PropertiesEntry
+	nil,                                     // 110: pipectl.plugin.v1.GetTablesResponse.State.TxnsEntry
+	nil,                                     // 111: pipectl.plugin.v1.TableSpec.PropertiesEntry
+	(*Filter_Term)(nil),                     // 112: pipectl.plugin.v1.Filter.Term
+	(*Filter_Clause)(nil),                   // 113: pipectl.plugin.v1.Filter.Clause
+	(*HistoryResponse_Commit)(nil),          // 114: pipectl.plugin.v1.HistoryResponse.Commit
+	(*WritePartRequest_Open)(nil),           // 115: pipectl.plugin.v1.WritePartRequest.Open
+	(*WritePartRequest_Open_Constant)(nil),  // 116: pipectl.plugin.v1.WritePartRequest.Open.Constant
+	(*WritePartResponse_Opened)(nil),        // 117: pipectl.plugin.v1.WritePartResponse.Opened
+	(*WritePartResponse_Part)(nil),          // 118: pipectl.plugin.v1.WritePartResponse.Part
+	(*ReadLedgerResponse_OpenSnapshot)(nil), // 119: pipectl.plugin.v1.ReadLedgerResponse.OpenSnapshot
+	(*ChunksResponse_Row)(nil),              // 120: pipectl.plugin.v1.ChunksResponse.Row
+	(*RunSilverResponse_Result)(nil),        // 121: pipectl.plugin.v1.RunSilverResponse.Result
+	(*RunCheckResponse_Finding)(nil),        // 122: pipectl.plugin.v1.RunCheckResponse.Finding
+	(*RunCheckResponse_Result)(nil),         // 123: pipectl.plugin.v1.RunCheckResponse.Result
+	nil,                                     // 124: pipectl.plugin.v1.RunCheckResponse.Result.FailuresEntry
 }
 var file_pipectl_plugin_v1_plugin_proto_depIdxs = []int32{
 	3,   // 0: pipectl.plugin.v1.Diagnostic.severity:type_name -> pipectl.plugin.v1.Diagnostic.Severity
@@ -9606,204 +9624,205 @@ var file_pipectl_plugin_v1_plugin_proto_depIdxs = []int32{
 	104, // 36: pipectl.plugin.v1.SourceTable.columns:type_name -> pipectl.plugin.v1.SourceTable.ColumnRule
 	35,  // 37: pipectl.plugin.v1.InspectRequest.tables:type_name -> pipectl.plugin.v1.SourceTable
 	105, // 38: pipectl.plugin.v1.InspectRequest.since:type_name -> pipectl.plugin.v1.InspectRequest.SinceEntry
-	13,  // 39: pipectl.plugin.v1.InspectResponse.newest:type_name -> pipectl.plugin.v1.Position
-	106, // 40: pipectl.plugin.v1.InspectResponse.tables:type_name -> pipectl.plugin.v1.InspectResponse.TableInfo
-	11,  // 41: pipectl.plugin.v1.InspectResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	35,  // 42: pipectl.plugin.v1.StartRequest.table:type_name -> pipectl.plugin.v1.SourceTable
-	13,  // 43: pipectl.plugin.v1.PositionResponse.position:type_name -> pipectl.plugin.v1.Position
-	11,  // 44: pipectl.plugin.v1.PositionResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	35,  // 45: pipectl.plugin.v1.LatestRequest.table:type_name -> pipectl.plugin.v1.SourceTable
-	13,  // 46: pipectl.plugin.v1.LatestRequest.after:type_name -> pipectl.plugin.v1.Position
-	13,  // 47: pipectl.plugin.v1.LatestRequest.until:type_name -> pipectl.plugin.v1.Position
-	13,  // 48: pipectl.plugin.v1.LatestResponse.end:type_name -> pipectl.plugin.v1.Position
-	13,  // 49: pipectl.plugin.v1.LatestResponse.newest:type_name -> pipectl.plugin.v1.Position
-	11,  // 50: pipectl.plugin.v1.LatestResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	35,  // 51: pipectl.plugin.v1.PlanBatchRequest.table:type_name -> pipectl.plugin.v1.SourceTable
-	13,  // 52: pipectl.plugin.v1.PlanBatchRequest.start:type_name -> pipectl.plugin.v1.Position
-	13,  // 53: pipectl.plugin.v1.PlanBatchRequest.end:type_name -> pipectl.plugin.v1.Position
-	21,  // 54: pipectl.plugin.v1.PlanBatchResponse.events:type_name -> pipectl.plugin.v1.Event
-	11,  // 55: pipectl.plugin.v1.PlanBatchResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	35,  // 56: pipectl.plugin.v1.ReadRequest.table:type_name -> pipectl.plugin.v1.SourceTable
-	44,  // 57: pipectl.plugin.v1.ReadRequest.chunk:type_name -> pipectl.plugin.v1.Chunk
-	13,  // 58: pipectl.plugin.v1.ReadRequest.stamp:type_name -> pipectl.plugin.v1.Position
-	46,  // 59: pipectl.plugin.v1.ReadRequest.columns:type_name -> pipectl.plugin.v1.Columns
-	35,  // 60: pipectl.plugin.v1.StampRequest.table:type_name -> pipectl.plugin.v1.SourceTable
-	35,  // 61: pipectl.plugin.v1.OpenSnapshotRequest.table:type_name -> pipectl.plugin.v1.SourceTable
-	13,  // 62: pipectl.plugin.v1.OpenSnapshotResponse.stamp:type_name -> pipectl.plugin.v1.Position
-	11,  // 63: pipectl.plugin.v1.OpenSnapshotResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	35,  // 64: pipectl.plugin.v1.PlanChunksRequest.table:type_name -> pipectl.plugin.v1.SourceTable
-	44,  // 65: pipectl.plugin.v1.PlanChunksResponse.chunks:type_name -> pipectl.plugin.v1.Chunk
-	11,  // 66: pipectl.plugin.v1.PlanChunksResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	35,  // 67: pipectl.plugin.v1.LostRequest.table:type_name -> pipectl.plugin.v1.SourceTable
-	13,  // 68: pipectl.plugin.v1.LostRequest.positions:type_name -> pipectl.plugin.v1.Position
-	13,  // 69: pipectl.plugin.v1.LostResponse.oldest:type_name -> pipectl.plugin.v1.Position
-	11,  // 70: pipectl.plugin.v1.LostResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	35,  // 71: pipectl.plugin.v1.AggregateRequest.table:type_name -> pipectl.plugin.v1.SourceTable
-	5,   // 72: pipectl.plugin.v1.AggregateRequest.kind:type_name -> pipectl.plugin.v1.AggregateRequest.Kind
-	13,  // 73: pipectl.plugin.v1.AggregateRequest.at:type_name -> pipectl.plugin.v1.Position
-	15,  // 74: pipectl.plugin.v1.GetTablesRequest.tables:type_name -> pipectl.plugin.v1.Table
-	107, // 75: pipectl.plugin.v1.GetTablesResponse.tables:type_name -> pipectl.plugin.v1.GetTablesResponse.State
-	11,  // 76: pipectl.plugin.v1.GetTablesResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	15,  // 77: pipectl.plugin.v1.TableSpec.table:type_name -> pipectl.plugin.v1.Table
-	110, // 78: pipectl.plugin.v1.TableSpec.properties:type_name -> pipectl.plugin.v1.TableSpec.PropertiesEntry
-	6,   // 79: pipectl.plugin.v1.TableSpec.layout:type_name -> pipectl.plugin.v1.TableSpec.Layout
-	57,  // 80: pipectl.plugin.v1.PlanTableRequest.spec:type_name -> pipectl.plugin.v1.TableSpec
-	2,   // 81: pipectl.plugin.v1.PlanTableResponse.action:type_name -> pipectl.plugin.v1.TableAction
-	11,  // 82: pipectl.plugin.v1.PlanTableResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	57,  // 83: pipectl.plugin.v1.ApplyTableRequest.spec:type_name -> pipectl.plugin.v1.TableSpec
-	2,   // 84: pipectl.plugin.v1.ApplyTableResponse.action:type_name -> pipectl.plugin.v1.TableAction
-	11,  // 85: pipectl.plugin.v1.ApplyTableResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	112, // 86: pipectl.plugin.v1.Filter.any:type_name -> pipectl.plugin.v1.Filter.Clause
-	15,  // 87: pipectl.plugin.v1.ScanRequest.table:type_name -> pipectl.plugin.v1.Table
-	46,  // 88: pipectl.plugin.v1.ScanRequest.columns:type_name -> pipectl.plugin.v1.Columns
-	62,  // 89: pipectl.plugin.v1.ScanRequest.filter:type_name -> pipectl.plugin.v1.Filter
-	15,  // 90: pipectl.plugin.v1.HistoryRequest.table:type_name -> pipectl.plugin.v1.Table
-	113, // 91: pipectl.plugin.v1.HistoryResponse.commits:type_name -> pipectl.plugin.v1.HistoryResponse.Commit
-	11,  // 92: pipectl.plugin.v1.HistoryResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	46,  // 93: pipectl.plugin.v1.Merge.update_columns:type_name -> pipectl.plugin.v1.Columns
-	15,  // 94: pipectl.plugin.v1.BeginWriteRequest.table:type_name -> pipectl.plugin.v1.Table
-	8,   // 95: pipectl.plugin.v1.BeginWriteRequest.mode:type_name -> pipectl.plugin.v1.BeginWriteRequest.Mode
-	66,  // 96: pipectl.plugin.v1.BeginWriteRequest.txns:type_name -> pipectl.plugin.v1.Txn
-	67,  // 97: pipectl.plugin.v1.BeginWriteRequest.merge:type_name -> pipectl.plugin.v1.Merge
-	11,  // 98: pipectl.plugin.v1.BeginWriteResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	114, // 99: pipectl.plugin.v1.WritePartRequest.open:type_name -> pipectl.plugin.v1.WritePartRequest.Open
-	16,  // 100: pipectl.plugin.v1.WritePartRequest.frame:type_name -> pipectl.plugin.v1.Frame
-	116, // 101: pipectl.plugin.v1.WritePartResponse.opened:type_name -> pipectl.plugin.v1.WritePartResponse.Opened
-	117, // 102: pipectl.plugin.v1.WritePartResponse.part:type_name -> pipectl.plugin.v1.WritePartResponse.Part
-	22,  // 103: pipectl.plugin.v1.WritePartResponse.failure:type_name -> pipectl.plugin.v1.Failure
-	9,   // 104: pipectl.plugin.v1.CommitResponse.outcome:type_name -> pipectl.plugin.v1.CommitResponse.Outcome
-	11,  // 105: pipectl.plugin.v1.CommitResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	11,  // 106: pipectl.plugin.v1.AbortResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	11,  // 107: pipectl.plugin.v1.PutObjectResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	11,  // 108: pipectl.plugin.v1.GetObjectResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	11,  // 109: pipectl.plugin.v1.ListObjectsResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	11,  // 110: pipectl.plugin.v1.DeleteObjectResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	13,  // 111: pipectl.plugin.v1.ReadLedgerResponse.bronze_end:type_name -> pipectl.plugin.v1.Position
-	85,  // 112: pipectl.plugin.v1.ReadLedgerResponse.position:type_name -> pipectl.plugin.v1.TargetPosition
-	118, // 113: pipectl.plugin.v1.ReadLedgerResponse.open:type_name -> pipectl.plugin.v1.ReadLedgerResponse.OpenSnapshot
-	11,  // 114: pipectl.plugin.v1.ReadLedgerResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	119, // 115: pipectl.plugin.v1.ChunksResponse.rows:type_name -> pipectl.plugin.v1.ChunksResponse.Row
-	11,  // 116: pipectl.plugin.v1.ChunksResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	85,  // 117: pipectl.plugin.v1.AdvanceRequest.position:type_name -> pipectl.plugin.v1.TargetPosition
-	11,  // 118: pipectl.plugin.v1.AdvanceResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	14,  // 119: pipectl.plugin.v1.SilverRequest.body:type_name -> pipectl.plugin.v1.Value
-	15,  // 120: pipectl.plugin.v1.SilverRequest.input:type_name -> pipectl.plugin.v1.Table
-	15,  // 121: pipectl.plugin.v1.SilverRequest.target:type_name -> pipectl.plugin.v1.Table
-	13,  // 122: pipectl.plugin.v1.SilverRequest.until:type_name -> pipectl.plugin.v1.Position
-	32,  // 123: pipectl.plugin.v1.SilverRequest.tables_limits:type_name -> pipectl.plugin.v1.Limits
-	32,  // 124: pipectl.plugin.v1.SilverRequest.source_limits:type_name -> pipectl.plugin.v1.Limits
-	57,  // 125: pipectl.plugin.v1.PlanSilverResponse.tables:type_name -> pipectl.plugin.v1.TableSpec
-	11,  // 126: pipectl.plugin.v1.PlanSilverResponse.found:type_name -> pipectl.plugin.v1.Diagnostic
-	11,  // 127: pipectl.plugin.v1.PlanSilverResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	93,  // 128: pipectl.plugin.v1.RunSilverResponse.progress:type_name -> pipectl.plugin.v1.Progress
-	120, // 129: pipectl.plugin.v1.RunSilverResponse.result:type_name -> pipectl.plugin.v1.RunSilverResponse.Result
-	22,  // 130: pipectl.plugin.v1.RunSilverResponse.failure:type_name -> pipectl.plugin.v1.Failure
-	14,  // 131: pipectl.plugin.v1.CheckRequest.body:type_name -> pipectl.plugin.v1.Value
-	35,  // 132: pipectl.plugin.v1.CheckRequest.source:type_name -> pipectl.plugin.v1.SourceTable
-	15,  // 133: pipectl.plugin.v1.CheckRequest.silver:type_name -> pipectl.plugin.v1.Table
-	15,  // 134: pipectl.plugin.v1.CheckRequest.bronze:type_name -> pipectl.plugin.v1.Table
-	32,  // 135: pipectl.plugin.v1.CheckRequest.tables_limits:type_name -> pipectl.plugin.v1.Limits
-	32,  // 136: pipectl.plugin.v1.CheckRequest.source_limits:type_name -> pipectl.plugin.v1.Limits
-	96,  // 137: pipectl.plugin.v1.CheckRequest.again:type_name -> pipectl.plugin.v1.KeyRange
-	57,  // 138: pipectl.plugin.v1.PlanCheckResponse.tables:type_name -> pipectl.plugin.v1.TableSpec
-	11,  // 139: pipectl.plugin.v1.PlanCheckResponse.found:type_name -> pipectl.plugin.v1.Diagnostic
-	11,  // 140: pipectl.plugin.v1.PlanCheckResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	121, // 141: pipectl.plugin.v1.RunCheckResponse.finding:type_name -> pipectl.plugin.v1.RunCheckResponse.Finding
-	93,  // 142: pipectl.plugin.v1.RunCheckResponse.progress:type_name -> pipectl.plugin.v1.Progress
-	122, // 143: pipectl.plugin.v1.RunCheckResponse.result:type_name -> pipectl.plugin.v1.RunCheckResponse.Result
-	22,  // 144: pipectl.plugin.v1.RunCheckResponse.failure:type_name -> pipectl.plugin.v1.Failure
-	14,  // 145: pipectl.plugin.v1.Body.Attribute.default:type_name -> pipectl.plugin.v1.Value
-	27,  // 146: pipectl.plugin.v1.Body.Block.body:type_name -> pipectl.plugin.v1.Body
-	13,  // 147: pipectl.plugin.v1.InspectRequest.SinceEntry.value:type_name -> pipectl.plugin.v1.Position
-	13,  // 148: pipectl.plugin.v1.InspectResponse.TableInfo.oldest:type_name -> pipectl.plugin.v1.Position
-	11,  // 149: pipectl.plugin.v1.InspectResponse.TableInfo.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	13,  // 150: pipectl.plugin.v1.InspectResponse.TableInfo.discontinued_from:type_name -> pipectl.plugin.v1.Position
-	15,  // 151: pipectl.plugin.v1.GetTablesResponse.State.table:type_name -> pipectl.plugin.v1.Table
-	108, // 152: pipectl.plugin.v1.GetTablesResponse.State.properties:type_name -> pipectl.plugin.v1.GetTablesResponse.State.PropertiesEntry
-	109, // 153: pipectl.plugin.v1.GetTablesResponse.State.txns:type_name -> pipectl.plugin.v1.GetTablesResponse.State.TxnsEntry
-	7,   // 154: pipectl.plugin.v1.Filter.Term.op:type_name -> pipectl.plugin.v1.Filter.Op
-	23,  // 155: pipectl.plugin.v1.Filter.Term.literals:type_name -> pipectl.plugin.v1.Literal
-	111, // 156: pipectl.plugin.v1.Filter.Clause.all:type_name -> pipectl.plugin.v1.Filter.Term
-	115, // 157: pipectl.plugin.v1.WritePartRequest.Open.constants:type_name -> pipectl.plugin.v1.WritePartRequest.Open.Constant
-	23,  // 158: pipectl.plugin.v1.WritePartRequest.Open.Constant.value:type_name -> pipectl.plugin.v1.Literal
-	85,  // 159: pipectl.plugin.v1.RunSilverResponse.Result.position:type_name -> pipectl.plugin.v1.TargetPosition
-	11,  // 160: pipectl.plugin.v1.RunSilverResponse.Result.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	10,  // 161: pipectl.plugin.v1.RunCheckResponse.Result.outcome:type_name -> pipectl.plugin.v1.RunCheckResponse.Outcome
-	123, // 162: pipectl.plugin.v1.RunCheckResponse.Result.failures:type_name -> pipectl.plugin.v1.RunCheckResponse.Result.FailuresEntry
-	11,  // 163: pipectl.plugin.v1.RunCheckResponse.Result.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
-	24,  // 164: pipectl.plugin.v1.PluginService.Describe:input_type -> pipectl.plugin.v1.DescribeRequest
-	28,  // 165: pipectl.plugin.v1.PluginService.ValidateConfig:input_type -> pipectl.plugin.v1.ValidateConfigRequest
-	30,  // 166: pipectl.plugin.v1.PluginService.Configure:input_type -> pipectl.plugin.v1.ConfigureRequest
-	33,  // 167: pipectl.plugin.v1.PluginService.CloseSession:input_type -> pipectl.plugin.v1.CloseSessionRequest
-	36,  // 168: pipectl.plugin.v1.SourceService.Inspect:input_type -> pipectl.plugin.v1.InspectRequest
-	38,  // 169: pipectl.plugin.v1.SourceService.Start:input_type -> pipectl.plugin.v1.StartRequest
-	40,  // 170: pipectl.plugin.v1.SourceService.Latest:input_type -> pipectl.plugin.v1.LatestRequest
-	42,  // 171: pipectl.plugin.v1.SourceService.PlanBatch:input_type -> pipectl.plugin.v1.PlanBatchRequest
-	45,  // 172: pipectl.plugin.v1.SourceService.Read:input_type -> pipectl.plugin.v1.ReadRequest
-	47,  // 173: pipectl.plugin.v1.SourceService.Stamp:input_type -> pipectl.plugin.v1.StampRequest
-	48,  // 174: pipectl.plugin.v1.SourceService.OpenSnapshot:input_type -> pipectl.plugin.v1.OpenSnapshotRequest
-	50,  // 175: pipectl.plugin.v1.SourceService.PlanChunks:input_type -> pipectl.plugin.v1.PlanChunksRequest
-	52,  // 176: pipectl.plugin.v1.SourceService.Lost:input_type -> pipectl.plugin.v1.LostRequest
-	54,  // 177: pipectl.plugin.v1.SourceService.Aggregate:input_type -> pipectl.plugin.v1.AggregateRequest
-	55,  // 178: pipectl.plugin.v1.TablesService.GetTables:input_type -> pipectl.plugin.v1.GetTablesRequest
-	58,  // 179: pipectl.plugin.v1.TablesService.PlanTable:input_type -> pipectl.plugin.v1.PlanTableRequest
-	60,  // 180: pipectl.plugin.v1.TablesService.ApplyTable:input_type -> pipectl.plugin.v1.ApplyTableRequest
-	63,  // 181: pipectl.plugin.v1.TablesService.Scan:input_type -> pipectl.plugin.v1.ScanRequest
-	64,  // 182: pipectl.plugin.v1.TablesService.History:input_type -> pipectl.plugin.v1.HistoryRequest
-	68,  // 183: pipectl.plugin.v1.TablesService.BeginWrite:input_type -> pipectl.plugin.v1.BeginWriteRequest
-	70,  // 184: pipectl.plugin.v1.TablesService.WritePart:input_type -> pipectl.plugin.v1.WritePartRequest
-	72,  // 185: pipectl.plugin.v1.TablesService.Commit:input_type -> pipectl.plugin.v1.CommitRequest
-	74,  // 186: pipectl.plugin.v1.TablesService.Abort:input_type -> pipectl.plugin.v1.AbortRequest
-	76,  // 187: pipectl.plugin.v1.TablesService.PutObject:input_type -> pipectl.plugin.v1.PutObjectRequest
-	78,  // 188: pipectl.plugin.v1.TablesService.GetObject:input_type -> pipectl.plugin.v1.GetObjectRequest
-	80,  // 189: pipectl.plugin.v1.TablesService.ListObjects:input_type -> pipectl.plugin.v1.ListObjectsRequest
-	82,  // 190: pipectl.plugin.v1.TablesService.DeleteObject:input_type -> pipectl.plugin.v1.DeleteObjectRequest
-	84,  // 191: pipectl.plugin.v1.HostService.ReadLedger:input_type -> pipectl.plugin.v1.ReadLedgerRequest
-	87,  // 192: pipectl.plugin.v1.HostService.Chunks:input_type -> pipectl.plugin.v1.ChunksRequest
-	89,  // 193: pipectl.plugin.v1.HostService.Advance:input_type -> pipectl.plugin.v1.AdvanceRequest
-	91,  // 194: pipectl.plugin.v1.SilverService.PlanSilver:input_type -> pipectl.plugin.v1.SilverRequest
-	91,  // 195: pipectl.plugin.v1.SilverService.RunSilver:input_type -> pipectl.plugin.v1.SilverRequest
-	95,  // 196: pipectl.plugin.v1.CheckService.PlanCheck:input_type -> pipectl.plugin.v1.CheckRequest
-	95,  // 197: pipectl.plugin.v1.CheckService.RunCheck:input_type -> pipectl.plugin.v1.CheckRequest
-	25,  // 198: pipectl.plugin.v1.PluginService.Describe:output_type -> pipectl.plugin.v1.DescribeResponse
-	29,  // 199: pipectl.plugin.v1.PluginService.ValidateConfig:output_type -> pipectl.plugin.v1.ValidateConfigResponse
-	31,  // 200: pipectl.plugin.v1.PluginService.Configure:output_type -> pipectl.plugin.v1.ConfigureResponse
-	34,  // 201: pipectl.plugin.v1.PluginService.CloseSession:output_type -> pipectl.plugin.v1.CloseSessionResponse
-	37,  // 202: pipectl.plugin.v1.SourceService.Inspect:output_type -> pipectl.plugin.v1.InspectResponse
-	39,  // 203: pipectl.plugin.v1.SourceService.Start:output_type -> pipectl.plugin.v1.PositionResponse
-	41,  // 204: pipectl.plugin.v1.SourceService.Latest:output_type -> pipectl.plugin.v1.LatestResponse
-	43,  // 205: pipectl.plugin.v1.SourceService.PlanBatch:output_type -> pipectl.plugin.v1.PlanBatchResponse
-	16,  // 206: pipectl.plugin.v1.SourceService.Read:output_type -> pipectl.plugin.v1.Frame
-	39,  // 207: pipectl.plugin.v1.SourceService.Stamp:output_type -> pipectl.plugin.v1.PositionResponse
-	49,  // 208: pipectl.plugin.v1.SourceService.OpenSnapshot:output_type -> pipectl.plugin.v1.OpenSnapshotResponse
-	51,  // 209: pipectl.plugin.v1.SourceService.PlanChunks:output_type -> pipectl.plugin.v1.PlanChunksResponse
-	53,  // 210: pipectl.plugin.v1.SourceService.Lost:output_type -> pipectl.plugin.v1.LostResponse
-	16,  // 211: pipectl.plugin.v1.SourceService.Aggregate:output_type -> pipectl.plugin.v1.Frame
-	56,  // 212: pipectl.plugin.v1.TablesService.GetTables:output_type -> pipectl.plugin.v1.GetTablesResponse
-	59,  // 213: pipectl.plugin.v1.TablesService.PlanTable:output_type -> pipectl.plugin.v1.PlanTableResponse
-	61,  // 214: pipectl.plugin.v1.TablesService.ApplyTable:output_type -> pipectl.plugin.v1.ApplyTableResponse
-	16,  // 215: pipectl.plugin.v1.TablesService.Scan:output_type -> pipectl.plugin.v1.Frame
-	65,  // 216: pipectl.plugin.v1.TablesService.History:output_type -> pipectl.plugin.v1.HistoryResponse
-	69,  // 217: pipectl.plugin.v1.TablesService.BeginWrite:output_type -> pipectl.plugin.v1.BeginWriteResponse
-	71,  // 218: pipectl.plugin.v1.TablesService.WritePart:output_type -> pipectl.plugin.v1.WritePartResponse
-	73,  // 219: pipectl.plugin.v1.TablesService.Commit:output_type -> pipectl.plugin.v1.CommitResponse
-	75,  // 220: pipectl.plugin.v1.TablesService.Abort:output_type -> pipectl.plugin.v1.AbortResponse
-	77,  // 221: pipectl.plugin.v1.TablesService.PutObject:output_type -> pipectl.plugin.v1.PutObjectResponse
-	79,  // 222: pipectl.plugin.v1.TablesService.GetObject:output_type -> pipectl.plugin.v1.GetObjectResponse
-	81,  // 223: pipectl.plugin.v1.TablesService.ListObjects:output_type -> pipectl.plugin.v1.ListObjectsResponse
-	83,  // 224: pipectl.plugin.v1.TablesService.DeleteObject:output_type -> pipectl.plugin.v1.DeleteObjectResponse
-	86,  // 225: pipectl.plugin.v1.HostService.ReadLedger:output_type -> pipectl.plugin.v1.ReadLedgerResponse
-	88,  // 226: pipectl.plugin.v1.HostService.Chunks:output_type -> pipectl.plugin.v1.ChunksResponse
-	90,  // 227: pipectl.plugin.v1.HostService.Advance:output_type -> pipectl.plugin.v1.AdvanceResponse
-	92,  // 228: pipectl.plugin.v1.SilverService.PlanSilver:output_type -> pipectl.plugin.v1.PlanSilverResponse
-	94,  // 229: pipectl.plugin.v1.SilverService.RunSilver:output_type -> pipectl.plugin.v1.RunSilverResponse
-	97,  // 230: pipectl.plugin.v1.CheckService.PlanCheck:output_type -> pipectl.plugin.v1.PlanCheckResponse
-	98,  // 231: pipectl.plugin.v1.CheckService.RunCheck:output_type -> pipectl.plugin.v1.RunCheckResponse
-	198, // [198:232] is the sub-list for method output_type
-	164, // [164:198] is the sub-list for method input_type
-	164, // [164:164] is the sub-list for extension type_name
-	164, // [164:164] is the sub-list for extension extendee
-	0,   // [0:164] is the sub-list for field type_name
+	106, // 39: pipectl.plugin.v1.InspectRequest.identities:type_name -> pipectl.plugin.v1.InspectRequest.IdentitiesEntry
+	13,  // 40: pipectl.plugin.v1.InspectResponse.newest:type_name -> pipectl.plugin.v1.Position
+	107, // 41: pipectl.plugin.v1.InspectResponse.tables:type_name -> pipectl.plugin.v1.InspectResponse.TableInfo
+	11,  // 42: pipectl.plugin.v1.InspectResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	35,  // 43: pipectl.plugin.v1.StartRequest.table:type_name -> pipectl.plugin.v1.SourceTable
+	13,  // 44: pipectl.plugin.v1.PositionResponse.position:type_name -> pipectl.plugin.v1.Position
+	11,  // 45: pipectl.plugin.v1.PositionResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	35,  // 46: pipectl.plugin.v1.LatestRequest.table:type_name -> pipectl.plugin.v1.SourceTable
+	13,  // 47: pipectl.plugin.v1.LatestRequest.after:type_name -> pipectl.plugin.v1.Position
+	13,  // 48: pipectl.plugin.v1.LatestRequest.until:type_name -> pipectl.plugin.v1.Position
+	13,  // 49: pipectl.plugin.v1.LatestResponse.end:type_name -> pipectl.plugin.v1.Position
+	13,  // 50: pipectl.plugin.v1.LatestResponse.newest:type_name -> pipectl.plugin.v1.Position
+	11,  // 51: pipectl.plugin.v1.LatestResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	35,  // 52: pipectl.plugin.v1.PlanBatchRequest.table:type_name -> pipectl.plugin.v1.SourceTable
+	13,  // 53: pipectl.plugin.v1.PlanBatchRequest.start:type_name -> pipectl.plugin.v1.Position
+	13,  // 54: pipectl.plugin.v1.PlanBatchRequest.end:type_name -> pipectl.plugin.v1.Position
+	21,  // 55: pipectl.plugin.v1.PlanBatchResponse.events:type_name -> pipectl.plugin.v1.Event
+	11,  // 56: pipectl.plugin.v1.PlanBatchResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	35,  // 57: pipectl.plugin.v1.ReadRequest.table:type_name -> pipectl.plugin.v1.SourceTable
+	44,  // 58: pipectl.plugin.v1.ReadRequest.chunk:type_name -> pipectl.plugin.v1.Chunk
+	13,  // 59: pipectl.plugin.v1.ReadRequest.stamp:type_name -> pipectl.plugin.v1.Position
+	46,  // 60: pipectl.plugin.v1.ReadRequest.columns:type_name -> pipectl.plugin.v1.Columns
+	35,  // 61: pipectl.plugin.v1.StampRequest.table:type_name -> pipectl.plugin.v1.SourceTable
+	35,  // 62: pipectl.plugin.v1.OpenSnapshotRequest.table:type_name -> pipectl.plugin.v1.SourceTable
+	13,  // 63: pipectl.plugin.v1.OpenSnapshotResponse.stamp:type_name -> pipectl.plugin.v1.Position
+	11,  // 64: pipectl.plugin.v1.OpenSnapshotResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	35,  // 65: pipectl.plugin.v1.PlanChunksRequest.table:type_name -> pipectl.plugin.v1.SourceTable
+	44,  // 66: pipectl.plugin.v1.PlanChunksResponse.chunks:type_name -> pipectl.plugin.v1.Chunk
+	11,  // 67: pipectl.plugin.v1.PlanChunksResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	35,  // 68: pipectl.plugin.v1.LostRequest.table:type_name -> pipectl.plugin.v1.SourceTable
+	13,  // 69: pipectl.plugin.v1.LostRequest.positions:type_name -> pipectl.plugin.v1.Position
+	13,  // 70: pipectl.plugin.v1.LostResponse.oldest:type_name -> pipectl.plugin.v1.Position
+	11,  // 71: pipectl.plugin.v1.LostResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	35,  // 72: pipectl.plugin.v1.AggregateRequest.table:type_name -> pipectl.plugin.v1.SourceTable
+	5,   // 73: pipectl.plugin.v1.AggregateRequest.kind:type_name -> pipectl.plugin.v1.AggregateRequest.Kind
+	13,  // 74: pipectl.plugin.v1.AggregateRequest.at:type_name -> pipectl.plugin.v1.Position
+	15,  // 75: pipectl.plugin.v1.GetTablesRequest.tables:type_name -> pipectl.plugin.v1.Table
+	108, // 76: pipectl.plugin.v1.GetTablesResponse.tables:type_name -> pipectl.plugin.v1.GetTablesResponse.State
+	11,  // 77: pipectl.plugin.v1.GetTablesResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	15,  // 78: pipectl.plugin.v1.TableSpec.table:type_name -> pipectl.plugin.v1.Table
+	111, // 79: pipectl.plugin.v1.TableSpec.properties:type_name -> pipectl.plugin.v1.TableSpec.PropertiesEntry
+	6,   // 80: pipectl.plugin.v1.TableSpec.layout:type_name -> pipectl.plugin.v1.TableSpec.Layout
+	57,  // 81: pipectl.plugin.v1.PlanTableRequest.spec:type_name -> pipectl.plugin.v1.TableSpec
+	2,   // 82: pipectl.plugin.v1.PlanTableResponse.action:type_name -> pipectl.plugin.v1.TableAction
+	11,  // 83: pipectl.plugin.v1.PlanTableResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	57,  // 84: pipectl.plugin.v1.ApplyTableRequest.spec:type_name -> pipectl.plugin.v1.TableSpec
+	2,   // 85: pipectl.plugin.v1.ApplyTableResponse.action:type_name -> pipectl.plugin.v1.TableAction
+	11,  // 86: pipectl.plugin.v1.ApplyTableResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	113, // 87: pipectl.plugin.v1.Filter.any:type_name -> pipectl.plugin.v1.Filter.Clause
+	15,  // 88: pipectl.plugin.v1.ScanRequest.table:type_name -> pipectl.plugin.v1.Table
+	46,  // 89: pipectl.plugin.v1.ScanRequest.columns:type_name -> pipectl.plugin.v1.Columns
+	62,  // 90: pipectl.plugin.v1.ScanRequest.filter:type_name -> pipectl.plugin.v1.Filter
+	15,  // 91: pipectl.plugin.v1.HistoryRequest.table:type_name -> pipectl.plugin.v1.Table
+	114, // 92: pipectl.plugin.v1.HistoryResponse.commits:type_name -> pipectl.plugin.v1.HistoryResponse.Commit
+	11,  // 93: pipectl.plugin.v1.HistoryResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	46,  // 94: pipectl.plugin.v1.Merge.update_columns:type_name -> pipectl.plugin.v1.Columns
+	15,  // 95: pipectl.plugin.v1.BeginWriteRequest.table:type_name -> pipectl.plugin.v1.Table
+	8,   // 96: pipectl.plugin.v1.BeginWriteRequest.mode:type_name -> pipectl.plugin.v1.BeginWriteRequest.Mode
+	66,  // 97: pipectl.plugin.v1.BeginWriteRequest.txns:type_name -> pipectl.plugin.v1.Txn
+	67,  // 98: pipectl.plugin.v1.BeginWriteRequest.merge:type_name -> pipectl.plugin.v1.Merge
+	11,  // 99: pipectl.plugin.v1.BeginWriteResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	115, // 100: pipectl.plugin.v1.WritePartRequest.open:type_name -> pipectl.plugin.v1.WritePartRequest.Open
+	16,  // 101: pipectl.plugin.v1.WritePartRequest.frame:type_name -> pipectl.plugin.v1.Frame
+	117, // 102: pipectl.plugin.v1.WritePartResponse.opened:type_name -> pipectl.plugin.v1.WritePartResponse.Opened
+	118, // 103: pipectl.plugin.v1.WritePartResponse.part:type_name -> pipectl.plugin.v1.WritePartResponse.Part
+	22,  // 104: pipectl.plugin.v1.WritePartResponse.failure:type_name -> pipectl.plugin.v1.Failure
+	9,   // 105: pipectl.plugin.v1.CommitResponse.outcome:type_name -> pipectl.plugin.v1.CommitResponse.Outcome
+	11,  // 106: pipectl.plugin.v1.CommitResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	11,  // 107: pipectl.plugin.v1.AbortResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	11,  // 108: pipectl.plugin.v1.PutObjectResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	11,  // 109: pipectl.plugin.v1.GetObjectResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	11,  // 110: pipectl.plugin.v1.ListObjectsResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	11,  // 111: pipectl.plugin.v1.DeleteObjectResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	13,  // 112: pipectl.plugin.v1.ReadLedgerResponse.bronze_end:type_name -> pipectl.plugin.v1.Position
+	85,  // 113: pipectl.plugin.v1.ReadLedgerResponse.position:type_name -> pipectl.plugin.v1.TargetPosition
+	119, // 114: pipectl.plugin.v1.ReadLedgerResponse.open:type_name -> pipectl.plugin.v1.ReadLedgerResponse.OpenSnapshot
+	11,  // 115: pipectl.plugin.v1.ReadLedgerResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	120, // 116: pipectl.plugin.v1.ChunksResponse.rows:type_name -> pipectl.plugin.v1.ChunksResponse.Row
+	11,  // 117: pipectl.plugin.v1.ChunksResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	85,  // 118: pipectl.plugin.v1.AdvanceRequest.position:type_name -> pipectl.plugin.v1.TargetPosition
+	11,  // 119: pipectl.plugin.v1.AdvanceResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	14,  // 120: pipectl.plugin.v1.SilverRequest.body:type_name -> pipectl.plugin.v1.Value
+	15,  // 121: pipectl.plugin.v1.SilverRequest.input:type_name -> pipectl.plugin.v1.Table
+	15,  // 122: pipectl.plugin.v1.SilverRequest.target:type_name -> pipectl.plugin.v1.Table
+	13,  // 123: pipectl.plugin.v1.SilverRequest.until:type_name -> pipectl.plugin.v1.Position
+	32,  // 124: pipectl.plugin.v1.SilverRequest.tables_limits:type_name -> pipectl.plugin.v1.Limits
+	32,  // 125: pipectl.plugin.v1.SilverRequest.source_limits:type_name -> pipectl.plugin.v1.Limits
+	57,  // 126: pipectl.plugin.v1.PlanSilverResponse.tables:type_name -> pipectl.plugin.v1.TableSpec
+	11,  // 127: pipectl.plugin.v1.PlanSilverResponse.found:type_name -> pipectl.plugin.v1.Diagnostic
+	11,  // 128: pipectl.plugin.v1.PlanSilverResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	93,  // 129: pipectl.plugin.v1.RunSilverResponse.progress:type_name -> pipectl.plugin.v1.Progress
+	121, // 130: pipectl.plugin.v1.RunSilverResponse.result:type_name -> pipectl.plugin.v1.RunSilverResponse.Result
+	22,  // 131: pipectl.plugin.v1.RunSilverResponse.failure:type_name -> pipectl.plugin.v1.Failure
+	14,  // 132: pipectl.plugin.v1.CheckRequest.body:type_name -> pipectl.plugin.v1.Value
+	35,  // 133: pipectl.plugin.v1.CheckRequest.source:type_name -> pipectl.plugin.v1.SourceTable
+	15,  // 134: pipectl.plugin.v1.CheckRequest.silver:type_name -> pipectl.plugin.v1.Table
+	15,  // 135: pipectl.plugin.v1.CheckRequest.bronze:type_name -> pipectl.plugin.v1.Table
+	32,  // 136: pipectl.plugin.v1.CheckRequest.tables_limits:type_name -> pipectl.plugin.v1.Limits
+	32,  // 137: pipectl.plugin.v1.CheckRequest.source_limits:type_name -> pipectl.plugin.v1.Limits
+	96,  // 138: pipectl.plugin.v1.CheckRequest.again:type_name -> pipectl.plugin.v1.KeyRange
+	57,  // 139: pipectl.plugin.v1.PlanCheckResponse.tables:type_name -> pipectl.plugin.v1.TableSpec
+	11,  // 140: pipectl.plugin.v1.PlanCheckResponse.found:type_name -> pipectl.plugin.v1.Diagnostic
+	11,  // 141: pipectl.plugin.v1.PlanCheckResponse.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	122, // 142: pipectl.plugin.v1.RunCheckResponse.finding:type_name -> pipectl.plugin.v1.RunCheckResponse.Finding
+	93,  // 143: pipectl.plugin.v1.RunCheckResponse.progress:type_name -> pipectl.plugin.v1.Progress
+	123, // 144: pipectl.plugin.v1.RunCheckResponse.result:type_name -> pipectl.plugin.v1.RunCheckResponse.Result
+	22,  // 145: pipectl.plugin.v1.RunCheckResponse.failure:type_name -> pipectl.plugin.v1.Failure
+	14,  // 146: pipectl.plugin.v1.Body.Attribute.default:type_name -> pipectl.plugin.v1.Value
+	27,  // 147: pipectl.plugin.v1.Body.Block.body:type_name -> pipectl.plugin.v1.Body
+	13,  // 148: pipectl.plugin.v1.InspectRequest.SinceEntry.value:type_name -> pipectl.plugin.v1.Position
+	13,  // 149: pipectl.plugin.v1.InspectResponse.TableInfo.oldest:type_name -> pipectl.plugin.v1.Position
+	11,  // 150: pipectl.plugin.v1.InspectResponse.TableInfo.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	13,  // 151: pipectl.plugin.v1.InspectResponse.TableInfo.discontinued_from:type_name -> pipectl.plugin.v1.Position
+	15,  // 152: pipectl.plugin.v1.GetTablesResponse.State.table:type_name -> pipectl.plugin.v1.Table
+	109, // 153: pipectl.plugin.v1.GetTablesResponse.State.properties:type_name -> pipectl.plugin.v1.GetTablesResponse.State.PropertiesEntry
+	110, // 154: pipectl.plugin.v1.GetTablesResponse.State.txns:type_name -> pipectl.plugin.v1.GetTablesResponse.State.TxnsEntry
+	7,   // 155: pipectl.plugin.v1.Filter.Term.op:type_name -> pipectl.plugin.v1.Filter.Op
+	23,  // 156: pipectl.plugin.v1.Filter.Term.literals:type_name -> pipectl.plugin.v1.Literal
+	112, // 157: pipectl.plugin.v1.Filter.Clause.all:type_name -> pipectl.plugin.v1.Filter.Term
+	116, // 158: pipectl.plugin.v1.WritePartRequest.Open.constants:type_name -> pipectl.plugin.v1.WritePartRequest.Open.Constant
+	23,  // 159: pipectl.plugin.v1.WritePartRequest.Open.Constant.value:type_name -> pipectl.plugin.v1.Literal
+	85,  // 160: pipectl.plugin.v1.RunSilverResponse.Result.position:type_name -> pipectl.plugin.v1.TargetPosition
+	11,  // 161: pipectl.plugin.v1.RunSilverResponse.Result.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	10,  // 162: pipectl.plugin.v1.RunCheckResponse.Result.outcome:type_name -> pipectl.plugin.v1.RunCheckResponse.Outcome
+	124, // 163: pipectl.plugin.v1.RunCheckResponse.Result.failures:type_name -> pipectl.plugin.v1.RunCheckResponse.Result.FailuresEntry
+	11,  // 164: pipectl.plugin.v1.RunCheckResponse.Result.diagnostics:type_name -> pipectl.plugin.v1.Diagnostic
+	24,  // 165: pipectl.plugin.v1.PluginService.Describe:input_type -> pipectl.plugin.v1.DescribeRequest
+	28,  // 166: pipectl.plugin.v1.PluginService.ValidateConfig:input_type -> pipectl.plugin.v1.ValidateConfigRequest
+	30,  // 167: pipectl.plugin.v1.PluginService.Configure:input_type -> pipectl.plugin.v1.ConfigureRequest
+	33,  // 168: pipectl.plugin.v1.PluginService.CloseSession:input_type -> pipectl.plugin.v1.CloseSessionRequest
+	36,  // 169: pipectl.plugin.v1.SourceService.Inspect:input_type -> pipectl.plugin.v1.InspectRequest
+	38,  // 170: pipectl.plugin.v1.SourceService.Start:input_type -> pipectl.plugin.v1.StartRequest
+	40,  // 171: pipectl.plugin.v1.SourceService.Latest:input_type -> pipectl.plugin.v1.LatestRequest
+	42,  // 172: pipectl.plugin.v1.SourceService.PlanBatch:input_type -> pipectl.plugin.v1.PlanBatchRequest
+	45,  // 173: pipectl.plugin.v1.SourceService.Read:input_type -> pipectl.plugin.v1.ReadRequest
+	47,  // 174: pipectl.plugin.v1.SourceService.Stamp:input_type -> pipectl.plugin.v1.StampRequest
+	48,  // 175: pipectl.plugin.v1.SourceService.OpenSnapshot:input_type -> pipectl.plugin.v1.OpenSnapshotRequest
+	50,  // 176: pipectl.plugin.v1.SourceService.PlanChunks:input_type -> pipectl.plugin.v1.PlanChunksRequest
+	52,  // 177: pipectl.plugin.v1.SourceService.Lost:input_type -> pipectl.plugin.v1.LostRequest
+	54,  // 178: pipectl.plugin.v1.SourceService.Aggregate:input_type -> pipectl.plugin.v1.AggregateRequest
+	55,  // 179: pipectl.plugin.v1.TablesService.GetTables:input_type -> pipectl.plugin.v1.GetTablesRequest
+	58,  // 180: pipectl.plugin.v1.TablesService.PlanTable:input_type -> pipectl.plugin.v1.PlanTableRequest
+	60,  // 181: pipectl.plugin.v1.TablesService.ApplyTable:input_type -> pipectl.plugin.v1.ApplyTableRequest
+	63,  // 182: pipectl.plugin.v1.TablesService.Scan:input_type -> pipectl.plugin.v1.ScanRequest
+	64,  // 183: pipectl.plugin.v1.TablesService.History:input_type -> pipectl.plugin.v1.HistoryRequest
+	68,  // 184: pipectl.plugin.v1.TablesService.BeginWrite:input_type -> pipectl.plugin.v1.BeginWriteRequest
+	70,  // 185: pipectl.plugin.v1.TablesService.WritePart:input_type -> pipectl.plugin.v1.WritePartRequest
+	72,  // 186: pipectl.plugin.v1.TablesService.Commit:input_type -> pipectl.plugin.v1.CommitRequest
+	74,  // 187: pipectl.plugin.v1.TablesService.Abort:input_type -> pipectl.plugin.v1.AbortRequest
+	76,  // 188: pipectl.plugin.v1.TablesService.PutObject:input_type -> pipectl.plugin.v1.PutObjectRequest
+	78,  // 189: pipectl.plugin.v1.TablesService.GetObject:input_type -> pipectl.plugin.v1.GetObjectRequest
+	80,  // 190: pipectl.plugin.v1.TablesService.ListObjects:input_type -> pipectl.plugin.v1.ListObjectsRequest
+	82,  // 191: pipectl.plugin.v1.TablesService.DeleteObject:input_type -> pipectl.plugin.v1.DeleteObjectRequest
+	84,  // 192: pipectl.plugin.v1.HostService.ReadLedger:input_type -> pipectl.plugin.v1.ReadLedgerRequest
+	87,  // 193: pipectl.plugin.v1.HostService.Chunks:input_type -> pipectl.plugin.v1.ChunksRequest
+	89,  // 194: pipectl.plugin.v1.HostService.Advance:input_type -> pipectl.plugin.v1.AdvanceRequest
+	91,  // 195: pipectl.plugin.v1.SilverService.PlanSilver:input_type -> pipectl.plugin.v1.SilverRequest
+	91,  // 196: pipectl.plugin.v1.SilverService.RunSilver:input_type -> pipectl.plugin.v1.SilverRequest
+	95,  // 197: pipectl.plugin.v1.CheckService.PlanCheck:input_type -> pipectl.plugin.v1.CheckRequest
+	95,  // 198: pipectl.plugin.v1.CheckService.RunCheck:input_type -> pipectl.plugin.v1.CheckRequest
+	25,  // 199: pipectl.plugin.v1.PluginService.Describe:output_type -> pipectl.plugin.v1.DescribeResponse
+	29,  // 200: pipectl.plugin.v1.PluginService.ValidateConfig:output_type -> pipectl.plugin.v1.ValidateConfigResponse
+	31,  // 201: pipectl.plugin.v1.PluginService.Configure:output_type -> pipectl.plugin.v1.ConfigureResponse
+	34,  // 202: pipectl.plugin.v1.PluginService.CloseSession:output_type -> pipectl.plugin.v1.CloseSessionResponse
+	37,  // 203: pipectl.plugin.v1.SourceService.Inspect:output_type -> pipectl.plugin.v1.InspectResponse
+	39,  // 204: pipectl.plugin.v1.SourceService.Start:output_type -> pipectl.plugin.v1.PositionResponse
+	41,  // 205: pipectl.plugin.v1.SourceService.Latest:output_type -> pipectl.plugin.v1.LatestResponse
+	43,  // 206: pipectl.plugin.v1.SourceService.PlanBatch:output_type -> pipectl.plugin.v1.PlanBatchResponse
+	16,  // 207: pipectl.plugin.v1.SourceService.Read:output_type -> pipectl.plugin.v1.Frame
+	39,  // 208: pipectl.plugin.v1.SourceService.Stamp:output_type -> pipectl.plugin.v1.PositionResponse
+	49,  // 209: pipectl.plugin.v1.SourceService.OpenSnapshot:output_type -> pipectl.plugin.v1.OpenSnapshotResponse
+	51,  // 210: pipectl.plugin.v1.SourceService.PlanChunks:output_type -> pipectl.plugin.v1.PlanChunksResponse
+	53,  // 211: pipectl.plugin.v1.SourceService.Lost:output_type -> pipectl.plugin.v1.LostResponse
+	16,  // 212: pipectl.plugin.v1.SourceService.Aggregate:output_type -> pipectl.plugin.v1.Frame
+	56,  // 213: pipectl.plugin.v1.TablesService.GetTables:output_type -> pipectl.plugin.v1.GetTablesResponse
+	59,  // 214: pipectl.plugin.v1.TablesService.PlanTable:output_type -> pipectl.plugin.v1.PlanTableResponse
+	61,  // 215: pipectl.plugin.v1.TablesService.ApplyTable:output_type -> pipectl.plugin.v1.ApplyTableResponse
+	16,  // 216: pipectl.plugin.v1.TablesService.Scan:output_type -> pipectl.plugin.v1.Frame
+	65,  // 217: pipectl.plugin.v1.TablesService.History:output_type -> pipectl.plugin.v1.HistoryResponse
+	69,  // 218: pipectl.plugin.v1.TablesService.BeginWrite:output_type -> pipectl.plugin.v1.BeginWriteResponse
+	71,  // 219: pipectl.plugin.v1.TablesService.WritePart:output_type -> pipectl.plugin.v1.WritePartResponse
+	73,  // 220: pipectl.plugin.v1.TablesService.Commit:output_type -> pipectl.plugin.v1.CommitResponse
+	75,  // 221: pipectl.plugin.v1.TablesService.Abort:output_type -> pipectl.plugin.v1.AbortResponse
+	77,  // 222: pipectl.plugin.v1.TablesService.PutObject:output_type -> pipectl.plugin.v1.PutObjectResponse
+	79,  // 223: pipectl.plugin.v1.TablesService.GetObject:output_type -> pipectl.plugin.v1.GetObjectResponse
+	81,  // 224: pipectl.plugin.v1.TablesService.ListObjects:output_type -> pipectl.plugin.v1.ListObjectsResponse
+	83,  // 225: pipectl.plugin.v1.TablesService.DeleteObject:output_type -> pipectl.plugin.v1.DeleteObjectResponse
+	86,  // 226: pipectl.plugin.v1.HostService.ReadLedger:output_type -> pipectl.plugin.v1.ReadLedgerResponse
+	88,  // 227: pipectl.plugin.v1.HostService.Chunks:output_type -> pipectl.plugin.v1.ChunksResponse
+	90,  // 228: pipectl.plugin.v1.HostService.Advance:output_type -> pipectl.plugin.v1.AdvanceResponse
+	92,  // 229: pipectl.plugin.v1.SilverService.PlanSilver:output_type -> pipectl.plugin.v1.PlanSilverResponse
+	94,  // 230: pipectl.plugin.v1.SilverService.RunSilver:output_type -> pipectl.plugin.v1.RunSilverResponse
+	97,  // 231: pipectl.plugin.v1.CheckService.PlanCheck:output_type -> pipectl.plugin.v1.PlanCheckResponse
+	98,  // 232: pipectl.plugin.v1.CheckService.RunCheck:output_type -> pipectl.plugin.v1.RunCheckResponse
+	199, // [199:233] is the sub-list for method output_type
+	165, // [165:199] is the sub-list for method input_type
+	165, // [165:165] is the sub-list for extension type_name
+	165, // [165:165] is the sub-list for extension extendee
+	0,   // [0:165] is the sub-list for field type_name
 }
 
 func init() { file_pipectl_plugin_v1_plugin_proto_init() }
@@ -9863,14 +9882,14 @@ func file_pipectl_plugin_v1_plugin_proto_init() {
 		(*RunCheckResponse_Result_)(nil),
 		(*RunCheckResponse_Failure)(nil),
 	}
-	file_pipectl_plugin_v1_plugin_proto_msgTypes[109].OneofWrappers = []any{}
+	file_pipectl_plugin_v1_plugin_proto_msgTypes[110].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_pipectl_plugin_v1_plugin_proto_rawDesc), len(file_pipectl_plugin_v1_plugin_proto_rawDesc)),
 			NumEnums:      11,
-			NumMessages:   113,
+			NumMessages:   114,
 			NumExtensions: 0,
 			NumServices:   6,
 		},
