@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zclconf/go-cty/cty"
+
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssql/lsn"
@@ -117,6 +119,40 @@ func TestCommitTimesAreUTC(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A plan says it before the first time is stored, once for all tables.
+func TestAPlanTellsThatAClockIsAGuess(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		version mssqlsim.Version
+		zone    string
+		told    int
+	}{
+		"an old server":                       {mssqlsim.V2019, "auto", 1},
+		"an old server whose zone is told":    {mssqlsim.V2019, "Eastern Standard Time", 0},
+		"an old server with its clock in UTC": {mssqlsim.V2019, "UTC", 0},
+		"one that names its zone":             {mssqlsim.V2022, "auto", 0},
+	} {
+		own, db, clock := clockServer(t, mssqlsim.Options{Zone: "Eastern Standard Time", Version: tc.version}, utc("2026-11-01 00:00:00"))
+		commitsAt(t, db, clock, utc("2026-11-01 03:00:00"))
+		s := openWith(t, newPlugin(nil, &recorder{}), own.DSN("shop"), map[string]cty.Value{"source_time_zone": cty.StringVal(tc.zone)})
+		again := table()
+		again.Address = "stream.again"
+		answer, err := s.Inspect(ctx, plugin.InspectRequest{Tables: []plugin.SourceTable{table(), again}})
+		must(t, err)
+		told := 0
+		for _, info := range answer.Tables {
+			for _, d := range info.Diagnostics {
+				if d.Code == codeClockOffset && d.Severity == diag.Warning && strings.Contains(d.Summary, "UTC-04:00") {
+					told++
+				}
+			}
+		}
+		if told != tc.told {
+			t.Errorf("%s: told %d times, want %d: %+v", name, told, tc.told, answer.Tables)
+		}
 	}
 }
 

@@ -52,8 +52,9 @@ func (s *session) inspect(ctx context.Context, c *conn, req plugin.InspectReques
 	}
 	for i, t := range req.Tables {
 		info, err := s.inspectTable(ctx, c, t, list, newest, req)
-		if i == 0 { // it is all of the database's: said once
+		if i == 0 { // they are all of the database's: said once
 			info.Diagnostics = append(info.Diagnostics, silence(out.Newest, db)...)
+			info.Diagnostics = append(info.Diagnostics, s.clocks.said()...)
 		}
 		if err != nil {
 			var d *diag.Err
