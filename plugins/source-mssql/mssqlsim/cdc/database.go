@@ -95,17 +95,23 @@ func (db *Database) table(schema, name string) *Table {
 	return nil
 }
 
-// tableNamed finds a table by "schema.name"; dbo may be left out.
+// tableNamed finds a table by "schema.name"; dbo may be left out. Either name may
+// hold dots, so that each of them can be the one between.
 func (db *Database) tableNamed(full string) (*Table, error) {
-	schema, name, ok := strings.Cut(full, ".")
-	if !ok {
-		schema, name = "dbo", full
+	for i, c := range full {
+		if c != '.' {
+			continue
+		}
+		if t := db.table(full[:i], full[i+1:]); t != nil {
+			return t, nil
+		}
 	}
-	t := db.table(schema, name)
-	if t == nil {
-		return nil, sqltype.Errorf(208, "Invalid object name '%s'.", full)
+	if !strings.Contains(full, ".") {
+		if t := db.table("dbo", full); t != nil {
+			return t, nil
+		}
 	}
-	return t, nil
+	return nil, sqltype.Errorf(208, "Invalid object name '%s'.", full)
 }
 
 // CreateTable makes a table. A definition without schema is in dbo.

@@ -3,6 +3,7 @@ package cdc
 import (
 	"fmt"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
@@ -92,9 +93,12 @@ func (t *Table) addIndex(d tsql.IndexDef) error {
 		x.object = t.db.objectID()
 	}
 	if x.name == "" {
+		// A key has a name that tests can count on, where that fits a sysname.
 		x.name = "PK_" + t.Name
 		if d.Kind != tsql.PrimaryKey {
 			x.name = generatedName("UQ", t.Name, "", x.object)
+		} else if len(utf16.Encode([]rune(x.name))) > 128 {
+			x.name = generatedName("PK", t.Name, "", x.object)
 		}
 	}
 	if t.index(x.name) != nil {
