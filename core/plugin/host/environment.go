@@ -13,12 +13,13 @@ import (
 
 // passed lists the variables of the host's environment that every plugin sees:
 // where programs and temporary files are, language and time zone, proxies and
-// certificates, and where profiles go. Everything else, secrets above all, stays with the host.
+// certificates, where profiles go, and how much memory a Go program takes (Go:
+// package runtime, Environment Variables). Everything else, secrets above all, stays with the host.
 func passed() []string {
 	names := []string{
 		"PATH", "HOME", "TMPDIR", "LANG", "TZ",
 		"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy",
-		"SSL_CERT_FILE", "SSL_CERT_DIR", wire.ProfileVariable,
+		"SSL_CERT_FILE", "SSL_CERT_DIR", wire.ProfileVariable, "GOGC", "GOMEMLIMIT",
 	}
 	if runtime.GOOS == "windows" {
 		// A Windows process does not start, or has no network, without these.

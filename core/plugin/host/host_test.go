@@ -182,7 +182,8 @@ func TestAPluginSeesAListOfVariables(t *testing.T) {
 	t.Parallel()
 	options := quick()
 	options.Environ = func() []string {
-		return []string{"PATH=/bin", "HOME=/home/x", "TZ=UTC", "https_proxy=p", "SECRET=s", "AWS_REGION=eu", "AWSX=no", "MINE=m", "SSL_CERT_FILE=/c"}
+		return []string{"PATH=/bin", "HOME=/home/x", "TZ=UTC", "https_proxy=p", "SECRET=s", "AWS_REGION=eu", "AWSX=no", "MINE=m", "SSL_CERT_FILE=/c",
+			"GOGC=50", "GOMEMLIMIT=900MiB", "GODEBUG=gctrace=0"}
 	}
 	source := openSource(t, startOne(t, options, "AWS_*", "MINE"), "")
 	got, err := source.Start(t.Context(), plugin.StartRequest{Table: orders, From: "environment"})
@@ -196,7 +197,7 @@ func TestAPluginSeesAListOfVariables(t *testing.T) {
 		}
 	}
 	slices.Sort(seen)
-	want := []string{"AWS_REGION=eu", "HOME=/home/x", "MINE=m", "PATH=/bin", "SSL_CERT_FILE=/c", "TZ=UTC", "https_proxy=p"}
+	want := []string{"AWS_REGION=eu", "GOGC=50", "GOMEMLIMIT=900MiB", "HOME=/home/x", "MINE=m", "PATH=/bin", "SSL_CERT_FILE=/c", "TZ=UTC", "https_proxy=p"}
 	if !slices.Equal(seen, want) {
 		t.Fatalf("the plugin sees %q, want %q", seen, want)
 	}
