@@ -11,6 +11,7 @@ func TestDotsInNames(t *testing.T) {
 	t.Parallel()
 	_, conn := newDatabase(t)
 	exec(t, conn, "CREATE SCHEMA [s.x]")
+	exec(t, conn, "CREATE TABLE dbo.p (id int NOT NULL PRIMARY KEY)") // names of keys are those of a schema
 	exec(t, conn, "CREATE TABLE [s.x].[q.z] (id int NOT NULL PRIMARY KEY, n int NULL); CREATE TABLE [s.x].p (id int NOT NULL PRIMARY KEY)")
 	exec(t, conn, "EXEC sys.sp_cdc_enable_table @source_schema = N's.x', @source_name = N'q.z', @role_name = NULL, @capture_instance = N'one'")
 	exec(t, conn, "EXEC sys.sp_cdc_enable_table @source_schema = N's.x', @source_name = N'p', @role_name = NULL")

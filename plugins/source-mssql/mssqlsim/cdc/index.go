@@ -93,11 +93,12 @@ func (t *Table) addIndex(d tsql.IndexDef) error {
 		x.object = t.db.objectID()
 	}
 	if x.name == "" {
-		// A key has a name that tests can count on, where that fits a sysname.
+		// A key has a name that tests can count on, where that fits a sysname and no
+		// table of another schema has it.
 		x.name = "PK_" + t.Name
 		if d.Kind != tsql.PrimaryKey {
 			x.name = generatedName("UQ", t.Name, "", x.object)
-		} else if len(utf16.Encode([]rune(x.name))) > 128 {
+		} else if len(utf16.Encode([]rune(x.name))) > 128 || t.db.constraintNamed(x.name) {
 			x.name = generatedName("PK", t.Name, "", x.object)
 		}
 	}
