@@ -21,26 +21,30 @@ func SpareCollections() {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
-	pace := &pacer{live: []metrics.Sample{{Name: "/gc/heap/live:bytes"}}}
-	pace.set(0)
-	runtime.SetFinalizer(&collected{pace}, (*collected).again)
+	p := &pacer{scanned: []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"}}}
+	p.allow(0)
 }
 
-// pacer sets the share of garbage that the runtime waits for, in percent of what
-// lives.
-type pacer struct{ live []metrics.Sample }
+// pacer sets how much garbage the runtime waits for: in percent of what it scans,
+// the heap that lives with stacks and globals (Go: A Guide to the Go Garbage
+// Collector, GOGC).
+type pacer struct{ scanned []metrics.Sample }
 
-func (p *pacer) set(live uint64) {
+// allow lets 64 MiB of garbage gather next to what was scanned, or as much as that,
+// until the end of the next collection.
+func (p *pacer) allow(scanned uint64) {
 	const runtimeMinimum = 4 << 20 // the least heap that is collected, at 100 % (Go: runtime, mgcpacer.go, heapMinimum)
-	debug.SetGCPercent(int(max(100*heapFloor/max(live, runtimeMinimum), 100)))
+	debug.SetGCPercent(int(max(100*heapFloor/max(scanned, runtimeMinimum), 100)))
+	// A cleanup, not a finalizer: all finalizers wait for one that hangs.
+	runtime.AddCleanup(new(*pacer), (*pacer).again, p)
 }
 
-// collected is garbage: its finalizer runs after every collection and makes
-// another one.
-type collected struct{ pace *pacer }
-
-func (c *collected) again() {
-	metrics.Read(c.pace.live)
-	c.pace.set(c.pace.live[0].Value.Uint64())
-	runtime.SetFinalizer(&collected{c.pace}, (*collected).again)
+// again follows a collection, which found what allow left.
+func (p *pacer) again() {
+	metrics.Read(p.scanned)
+	var sum uint64
+	for _, s := range p.scanned {
+		sum += s.Value.Uint64()
+	}
+	p.allow(sum)
 }
