@@ -137,7 +137,7 @@ func (l *Ledger) Advance(ctx context.Context, table string, end plugin.Position,
 }
 
 // AdvanceAll is Advance for several tables in one commit, none when no verdict
-// moves. The result has an entry for every table that has a verdict.
+// moves and every row says where its table lies. The result has an entry for every table that has a verdict.
 func (l *Ledger) AdvanceAll(ctx context.Context, verdicts ...Verdict) (map[string]*int64, error) {
 	if err := l.ensure(ctx, l.controlSpec()); err != nil {
 		return nil, err
@@ -157,6 +157,11 @@ func (l *Ledger) AdvanceAll(ctx context.Context, verdicts ...Verdict) (map[strin
 			}
 		}
 		due := l.moved(verdicts, stored)
+		if placed := unplaced(verdicts, stored, due); len(placed) > 0 {
+			if err := l.merge(ctx, "", nil, -1, placed); err != nil {
+				return err
+			}
+		}
 		if len(due) == 0 {
 			return nil
 		}
@@ -198,12 +203,26 @@ func (l *Ledger) moved(verdicts []Verdict, stored map[string]ControlRow) []Contr
 	return out
 }
 
+// unplaced returns rows that say nothing of their table, or where it was before:
+// they are of an older release, or it was moved. Those that are due say it anyway.
+func unplaced(verdicts []Verdict, stored map[string]ControlRow, due []ControlRow) []ControlRow {
+	var out []ControlRow
+	for _, v := range verdicts {
+		row, known := stored[v.Table]
+		is := func(r ControlRow) bool { return r.Table == v.Table }
+		if known && v.Place.ID != "" && row.Place != v.Place && !slices.ContainsFunc(due, is) && !slices.ContainsFunc(out, is) {
+			out = append(out, ControlRow{Table: v.Table, Place: v.Place})
+		}
+	}
+	return out
+}
+
 // merge writes the key and some columns of rows, in one commit or none. With a
 // base version (-1 = none), a commit that came after it is a conflict. Which tables
 // they are is written with them, unless that is not known of one.
 func (l *Ledger) merge(ctx context.Context, guard string, columns []column[ControlRow], base int64, due []ControlRow) error {
 	columns = append([]column[ControlRow]{controlColumns[0]}, columns...)
-	if !slices.ContainsFunc(due, func(r ControlRow) bool { return r.Place == (Place{}) }) {
+	if !slices.ContainsFunc(due, func(r ControlRow) bool { return r.Place.ID == "" }) {
 		columns = append(columns, placeColumns...)
 	}
 	target := schemaOf(columns)

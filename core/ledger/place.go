@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"context"
+
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plugin"
 )
@@ -22,6 +24,16 @@ type Place struct {
 // PlaceOf is the place of a table that exists, or of one that is to be created,
 // which has no ID yet.
 func PlaceOf(t plugin.TableState) Place { return Place{Path: t.Table.Place(), ID: t.ID} }
+
+// place looks at a table for its identity.
+func (l *Ledger) place(ctx context.Context, ref plugin.TableRef) (Place, error) {
+	state, err := l.look(ctx, ref)
+	if err != nil {
+		return Place{}, err
+	}
+	state.Table = ref
+	return PlaceOf(state), nil
+}
 
 // same reports whether both may be one table: it was moved, or created again where
 // it was. What is not known tells nothing.

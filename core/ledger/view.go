@@ -45,11 +45,6 @@ func (l *Ledger) View(opts ViewOptions) *View {
 	return &View{ledger: l, opts: opts, starts: map[string]start{}}
 }
 
-func (v *View) check(target string) error {
-	_, err := v.target(target)
-	return err
-}
-
 func (v *View) target(name string) (plugin.TableRef, error) {
 	for _, t := range v.opts.Targets {
 		if t.Name == name {
@@ -65,23 +60,38 @@ func (v *View) place(ctx context.Context, target string) (Place, error) {
 	if err != nil {
 		return Place{}, err
 	}
-	state, err := v.ledger.look(ctx, ref)
-	if err != nil {
-		return Place{}, err
-	}
-	state.Table = ref
-	return PlaceOf(state), nil
+	return v.ledger.place(ctx, ref)
 }
 
-// ReadLedger reads control, then facts, then plans.
+// own fails when a row is about another table of the name. The table is looked at
+// only where its place does not tell.
+func (v *View) own(ctx context.Context, ref plugin.TableRef, row ControlRow) error {
+	if row.Place.same(Place{Path: ref.Place()}) {
+		return nil
+	}
+	at, err := v.ledger.place(ctx, ref)
+	if err != nil {
+		return err
+	}
+	return row.Names(ref.Name, at, v.ledger.control.Name)
+}
+
+// ReadLedger reads control, then facts, then plans. Rows of other tables of the
+// name of bronze or of the target are refused.
 func (v *View) ReadLedger(ctx context.Context, target string) (plugin.LedgerView, error) {
-	if err := v.check(target); err != nil {
+	ref, err := v.target(target)
+	if err != nil {
 		return plugin.LedgerView{}, err
 	}
 	l, bronze := v.ledger, v.opts.Bronze
 	control, err := l.ControlRows(ctx, bronze.Name, target)
 	if err != nil {
 		return plugin.LedgerView{}, err
+	}
+	for _, t := range []plugin.TableRef{bronze, ref} {
+		if err := v.own(ctx, t, control[t.Name]); err != nil {
+			return plugin.LedgerView{}, err
+		}
 	}
 	out := plugin.LedgerView{
 		BronzeEnd: control[bronze.Name].End,

@@ -28,7 +28,7 @@ func Missing(ctx context.Context, cfg *model.Config, lake *Lake) (map[addr.Addre
 	if p.tables[sink], err = p.tablesOf(ctx, lake); err != nil {
 		return nil, err
 	}
-	if p.control[sink], err = lake.Ledger.ControlRows(ctx); err != nil {
+	if p.control[sink], err = lake.Ledger.ControlRows(ctx, targets(cfg, sink)...); err != nil {
 		return nil, err
 	}
 	out := map[addr.Address]error{}

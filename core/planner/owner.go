@@ -63,6 +63,22 @@ func (p *planning) owner(ctx context.Context, lake *Lake, have plugin.TableState
 	return p.ownership(ctx, lake, have, a)
 }
 
+// targets are the names of the tables that streams and silvers write in a sink.
+func targets(cfg *model.Config, sink addr.Address) []string {
+	var names []string
+	for _, s := range cfg.Streams {
+		if s.To == sink {
+			names = append(names, s.Target)
+		}
+	}
+	for _, v := range cfg.Silvers {
+		if v.To == sink {
+			names = append(names, v.Target)
+		}
+	}
+	return names
+}
+
 // named finds another table of the lake that has the name of a block's table:
 // facts and control could not tell the two apart.
 func (p *planning) named(lake *Lake, ref plugin.TableRef) error {

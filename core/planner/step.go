@@ -136,7 +136,7 @@ func (p *planning) planLedgers(ctx context.Context) error {
 		}
 		changes, err := lake.Ledger.Plan(ctx)
 		if err == nil {
-			p.control[sink.Addr], err = lake.Ledger.ControlRows(ctx)
+			p.control[sink.Addr], err = lake.Ledger.ControlRows(ctx, targets(p.Config, sink.Addr)...)
 		}
 		if err != nil {
 			if ctx.Err() != nil {

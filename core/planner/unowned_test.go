@@ -202,3 +202,14 @@ func TestALedgerIsNotMadeOfAnotherProgramsTable(t *testing.T) {
 		}
 	}
 }
+
+// Two rows of one name in control are the fault of who wrote them, and of the table
+// that they are about; a configuration that does not have it is not stopped.
+func TestRowsOfOthersInControlStopNobody(t *testing.T) {
+	t.Parallel()
+	w := filled(t)
+	w.write(w.cfg.Sinks[0].Control, arrow.NewSchema([]arrow.Field{{Name: "table_name", Type: arrow.BinaryTypes.String, Nullable: true}}, nil))
+	if p := w.plan(); len(p.Errors()) > 0 {
+		t.Error(p.Errors().Err())
+	}
+}

@@ -254,7 +254,9 @@ func (s *stream) moveVerdict(ctx context.Context) error {
 		return nil
 	}
 	err = fmt.Errorf("moving the verdict of %s: %w", s.Bronze.Name, err)
-	if !s.Watch || ctx.Err() != nil {
+	// A name that another table has does not pass: bronze is to stop before more of
+	// it stands in facts under that name.
+	if !s.Watch || ctx.Err() != nil || diag.HasCode(err, ledger.CodeNameTaken) {
 		return err
 	}
 	s.verdict.failures++
