@@ -32,6 +32,7 @@ const (
 // What to do about them.
 const (
 	returnsOtherwise = "Silver would hold NULL there, and nothing would tell. Leave the column out as before. " + plugin.LoadAnew
+	inHandOtherwise  = "Plan again when that batch is through: then it is known whether rows lack the column."
 	retypedOtherwise = " Another way is to leave the type as the table has it."
 	addedDetail      = "That is what the source has, too, unless it filled the column for rows that it had (by a default, or before capture knew it): there silver differs, and a check names the rows. " + plugin.LoadAnew
 	endsDetail       = "Rows that are read from then on have NULL there, and so has silver once they change; a check finds them. Have the source give it before the stream goes on, or leave it out with exclude. `pipectl apply` accepts it as it is."
@@ -64,9 +65,8 @@ func capturedOfBronze(schema *arrow.Schema) []arrow.Field {
 
 // columnChanges compares the columns that the source and the declaration give
 // with those that bronze has, and with what is known of its rows: reached is how
-// far they come, "" when that is not known. Of a table without rows
-// only the types matter.
-func columnChanges(have plugin.TableState, table *model.Table, info plugin.TableInfo, reached string) []plan.Change {
+// far they come. Of a table without rows only the types matter.
+func columnChanges(have plugin.TableState, table *model.Table, info plugin.TableInfo, reached reach) []plan.Change {
 	if !have.Exists {
 		return nil
 	}
@@ -86,7 +86,11 @@ func columnChanges(have plugin.TableState, table *model.Table, info plugin.Table
 			if !containsFold(leftOut, f.Name) {
 				add(codeDiscontinued, plan.ClassDestructive, f.Name, false, "the table at the source has it, and its changes lack it; it stays with the values that it has, and is NULL in rows that change")
 			}
-		case !empty && there && containsFold(leftOut, f.Name) && ends.ahead(f.Name, reached) && arrow.TypeEqual(old.Type, f.Type):
+		case !empty && there && containsFold(leftOut, f.Name) && ends.ahead(f.Name, reached.rows) && arrow.TypeEqual(old.Type, f.Type):
+			if !ends.ahead(f.Name, reached.inHand) {
+				add(codeContinued, plan.ClassInPlace, f.Name, true, "the source gives it again; no row lacks it yet, and changes that a run has in hand may")
+				break
+			}
 			add(codeContinued, plan.ClassInPlace, f.Name, false, "the source gives it again, and no change that lacks it was read; no row lacks it")
 		case !empty && containsFold(leftOut, f.Name):
 			add(codeColumnReturns, plan.ClassResnapshot, f.Name, true, "left out before, so rows that are there lack it")
@@ -112,7 +116,7 @@ func columnChanges(have plugin.TableState, table *model.Table, info plugin.Table
 // drift notes the changes of the stream's columns in its step, and refuses
 // those that are known to be wrong for the rows that are there. A type is left to
 // the sink, which alone knows what it can widen.
-func (p *planning) drift(ctx context.Context, lake *Lake, s *model.Stream, table *model.Table, info plugin.TableInfo, reached string, step *plan.Step) error {
+func (p *planning) drift(ctx context.Context, lake *Lake, s *model.Stream, table *model.Table, info plugin.TableInfo, reached reach, step *plan.Step) error {
 	step.Changes = columnChanges(p.tables[s.To][s.Target], table, info, reached)
 	var list diag.List
 	var inHands bool
@@ -132,6 +136,11 @@ func (p *planning) drift(ctx context.Context, lake *Lake, s *model.Stream, table
 			step.Diagnostics = append(step.Diagnostics, s.Origin.Locate(s.Addr, diag.List{diag.Warningf(c.Code, endsDetail,
 				"The source no longer gives the column %q of %s, though it has it (%s)", c.Column, s.Target, c.Class)})...)
 		case codeContinued:
+			if c.Refused {
+				list = append(list, diag.Errorf(diag.KindStale, c.Code, inHandOtherwise,
+					"Run %s (process %d on %s) reads changes into %s that may lack the column %q", reached.holder.Run, reached.holder.PID, reached.holder.Host, s.Target, c.Column))
+				continue
+			}
 			again = append(again, c.Column)
 		case codeColumnGone:
 			step.Diagnostics = append(step.Diagnostics, s.Origin.Locate(s.Addr, diag.List{diag.Warningf(c.Code, goneDetail,

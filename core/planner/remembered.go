@@ -14,6 +14,7 @@ import (
 	"github.com/pipectl/pipectl/core/ledger"
 	"github.com/pipectl/pipectl/core/model"
 	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/core/state"
 	"github.com/pipectl/pipectl/core/stream"
 )
 
@@ -95,36 +96,58 @@ func (e ends) ahead(column, reached string) bool {
 	return from != "" && reached != "" && reached < from
 }
 
-// reached is how far the rows in bronze come; "" when the stream's log does not
-// tell, as one that was begun anew does not. A batch without its commit counts only
-// where bronze has it: one that was refused is stored as well, and none of it is
-// there.
-func (p *planning) reached(ctx context.Context, lake *Lake, s *model.Stream) (string, error) {
-	log := p.logs[s.Addr]
-	switch {
-	case log.Newest < 0 || p.generations[s.Addr] != 0:
-		return "", nil
-	case log.Committed == log.Newest:
-		return log.Offset.End.Text, nil
+// reach is how far the rows in bronze come.
+type reach struct {
+	// rows is the position that they come to, "" when nobody can tell.
+	rows string
+	// inHand is the position that a run at work brings them to: its batch may have
+	// been read when the source gave less than now. It is rows when no run is at work.
+	inHand string
+	holder *state.Holder
+}
+
+// reached looks how far the rows in bronze come, where an end of a column is held
+// against it. A batch without its commit counts only where bronze has it: one that
+// was refused is stored as well, and none of it is there.
+func (p *planning) reached(ctx context.Context, lake *Lake, s *model.Stream) (reach, error) {
+	known := p.logs[s.Addr]
+	if known.Newest < 0 || p.generations[s.Addr] != 0 || len(endsOf(p.tables[s.To][s.Target])) == 0 {
+		return reach{}, nil // a log that was begun anew does not tell
 	}
-	// The log is younger than the first look at the tables: a run may have appended
-	// the batch since.
+	// The holder first: who released the lock since has left its commit.
+	holder, err := p.holder(ctx, lake, s)
+	if err != nil {
+		return reach{}, err
+	}
+	// A run may have stored a batch since the first look, before the source was asked.
+	log, err := NewestLog(ctx, lake.State.Stream(s.AppID))
+	if err != nil {
+		return reach{}, err
+	}
+	end := reach{rows: log.Offset.End.Text, inHand: log.Offset.End.Text}
+	if log.Committed == log.Newest {
+		return end, nil
+	}
 	sinkID := ledger.SinkID(s.AppID, 0)
 	states, err := lake.Tables.GetTables(ctx, plugin.GetTablesRequest{Tables: []plugin.TableRef{{Name: s.Target, Path: s.Path}}, AppIDs: []string{sinkID}})
 	if err != nil {
-		return "", fmt.Errorf("looking at table %s: %w", s.Target, err)
+		return reach{}, fmt.Errorf("looking at table %s: %w", s.Target, err)
 	}
 	txn := stream.Txn(states[0], sinkID)
 	if txn >= log.Newest || txn < 0 && states[0].TxnsExpire {
-		return log.Offset.End.Text, nil
+		return end, nil
 	}
-	return log.Offset.Start.Text, nil
+	start := reach{rows: log.Offset.Start.Text, inHand: log.Offset.Start.Text, holder: holder}
+	if holder != nil {
+		start.inHand = log.Offset.End.Text
+	}
+	return start, nil
 }
 
 // leaveOut is bronze's spec with the columns that its rows are read without:
 // those that a rule drops, those that the table has and the source lacks, and those
 // that the source discontinued.
-func leaveOut(spec plugin.TableSpec, have plugin.TableState, table *model.Table, info plugin.TableInfo, reached string) plugin.TableSpec {
+func leaveOut(spec plugin.TableSpec, have plugin.TableState, table *model.Table, info plugin.TableInfo, reached reach) plugin.TableSpec {
 	var names []string
 	for _, r := range table.Columns {
 		if r.Drop {
@@ -141,7 +164,7 @@ func leaveOut(spec plugin.TableSpec, have plugin.TableState, table *model.Table,
 		from := old.of(name)
 		// An end that was not read over may have moved. A column that is left out for
 		// another reason has none: rows lack it.
-		if old.ahead(name, reached) || from == "" && (have.Rows == 0 || !containsFold(before, name)) {
+		if old.ahead(name, reached.inHand) || from == "" && (have.Rows == 0 || !containsFold(before, name)) {
 			from = info.DiscontinuedFrom.Text
 		}
 		if from != "" {

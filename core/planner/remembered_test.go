@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/pipectl/pipectl/core/plan"
@@ -111,6 +112,57 @@ func TestAColumnThatIsGivenAgainBeforeItsEndWasReadGoesOn(t *testing.T) {
 			w.discontinueFrom("note", furtherBehind)
 			if step := w.plan().Step(theStream); step.Accepted || changesOf(step) != "stream.column_discontinued note destructive" {
 				t.Errorf("accepted %v, %s", step.Accepted, changesOf(step))
+			}
+		})
+	}
+}
+
+// What a run has in hand counts, though none of it is in bronze yet: its rows come
+// after the plan, and nothing would tell of them once the table has forgotten that
+// they lack a column.
+func TestAColumnIsNotGivenAgainWhileARunMayReadRowsWithoutIt(t *testing.T) {
+	t.Parallel()
+	for name, atInspection := range map[string]bool{"a batch in hand": false, "a batch that is taken in hand while the plan is made": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := filled(t)
+			w.discontinueFrom("note", behind)
+			w.accept()
+			w.inspected = nil
+			var lock *state.Lock
+			takeInHand := func() {
+				var err error
+				lock, err = w.lake().State.Lock(t.Context(), w.cfg.Streams[0].AppID, state.Holder{Run: "another", Host: "elsewhere", PID: 1})
+				w.must(err)
+				w.refuse(furtherBehind)
+			}
+			if atInspection {
+				w.inspected = func(*plugin.InspectResponse) { w.inspected = nil; takeInHand() }
+			} else {
+				takeInHand()
+			}
+			p := w.plan()
+			if got := changesOf(p.Step(theStream)); got != "stream.column_continued note in place" || !p.Step(theStream).Changes[0].Refused {
+				t.Fatalf("%s %v", got, p.Errors())
+			}
+			// No row lacks it yet: nothing is to be loaded anew.
+			e := errorOf(t, p, theStream)
+			if e.Summary != `Run another (process 1 on elsewhere) reads changes into bronze.orders that may lack the column "note"` || !strings.HasPrefix(e.Detail, "Plan again when that batch is through") {
+				t.Errorf("%s\n%s", e.Summary, e.Detail)
+			}
+			for _, table := range tablesNamed(p, "bronze.orders") {
+				if table.Action == plugin.TableAlter {
+					t.Errorf("%+v", table)
+				}
+			}
+			// Refused by that run, none of them came.
+			w.must(lock.Release(t.Context()))
+			if got := changesOf(w.plan().Step(theStream)); got != "stream.column_continued note in place" || w.plan().Errors() != nil {
+				t.Errorf("after the run: %s", got)
+			}
+			w.append()
+			if p := w.plan(); changesOf(p.Step(theStream)) != "stream.column_returns note re-snapshot" || !strings.Contains(errorOf(t, p, theStream).Summary, "holds rows that were read without") {
+				t.Errorf("with its rows: %s %v", changesOf(p.Step(theStream)), p.Errors())
 			}
 		})
 	}
