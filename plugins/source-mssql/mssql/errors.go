@@ -34,6 +34,7 @@ const (
 	codeColumnType      = "mssql.column_type"
 	codeReservedName    = "mssql.reserved_name"
 	codeColumnName      = "mssql.column_name"
+	codeTableName       = "mssql.table_name"
 	codeColumnRule      = "mssql.column_rule"
 	codeKey             = "mssql.key"
 	codePosition        = "mssql.position"

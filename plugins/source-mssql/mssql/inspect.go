@@ -88,6 +88,10 @@ func (s *session) inspectTable(ctx context.Context, c *conn, table plugin.Source
 	if err != nil {
 		return info, explain(ctx, c, cfg, s.config.driver.Database, renamed(list, req.Identities[table.Address]), len(known) > 0 || !req.Since[table.Address].IsZero(), err)
 	}
+	if _, err := r.table.Quoted(); err != nil { // only by its capture instance one gets here
+		return info, diag.Errorf(diag.KindConfiguration, codeTableName, "Rename it at the source, and enable it for change data capture anew.",
+			"The table that %s captures cannot be named in a statement: %v", r.instances[0].name, err).At(cfg.path()).Err()
+	}
 	st.remember(r)
 	info.Object, info.Identity = r.table.String(), r.instances[0].tableID
 	info.Instances = rowInstances(list, r, cfg)
