@@ -33,9 +33,9 @@ type runner struct {
 	mu      sync.Mutex
 	started time.Time
 	killed  bool
-	// silent is set when standard output has ended, left when the process had ended,
-	// or its output had, before it was killed: go-plugin kills what does not come up,
-	// and the exit status alone does not say who was first.
+	// silent is set when standard output has ended, left when the process had ended
+	// before it was killed: go-plugin kills what does not come up, and the exit status
+	// alone does not say who was first.
 	silent, left bool
 	// zombie is set when the process has ended and its number is still its own,
 	// alone when it has no group that could be killed, reaped when its number may
@@ -142,8 +142,29 @@ func (r *runner) drain() {
 	}
 }
 
+// ending is how long after its output the end of a process may be: whoever dies
+// has no open files a moment before.
+const ending = time.Second
+
+// settle waits for the end of a process that has become silent, if that is one.
+func (r *runner) settle() {
+	r.mu.Lock()
+	open := r.silent && !r.killed && r.cmd.Process != nil
+	r.mu.Unlock()
+	if !open {
+		return
+	}
+	late := time.NewTimer(ending)
+	defer late.Stop()
+	select {
+	case <-r.watched:
+	case <-late.C:
+	}
+}
+
 // Kill kills the process and its group; one that has ended is no error.
 func (r *runner) Kill(context.Context) error {
+	r.settle()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.left = r.wentFirstLocked()
@@ -172,7 +193,7 @@ func (r *runner) wentFirstLocked() bool {
 	if r.killed {
 		return r.left
 	}
-	return r.zombie || r.silent
+	return r.zombie || r.alone && r.silent // where the system does not tell, the output has to
 }
 
 // ID is the pid.

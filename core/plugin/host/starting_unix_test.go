@@ -4,6 +4,7 @@ package host_test
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -37,5 +38,22 @@ func TestAPluginThatIsKilledBeforeTheWorkIsStartedAgain(t *testing.T) {
 				t.Errorf("%d kills at %s: %+v", kills, point, list)
 			}
 		}
+	}
+}
+
+// A program that ends its standard output without a word and stays is no plugin: it
+// is said not to start, and nobody else killed it.
+func TestAProgramThatEndsItsOutputAndStaysIsNoPlugin(t *testing.T) {
+	t.Parallel()
+	s := newScript(t, "echo started >&3; echo I serve something else >&2; exec >&-; exec sleep 1000")
+	h := host.New(quick())
+	_, err := h.Start(t.Context(), []host.Spec{s.spec})
+	h.Stop()
+	if list := diag.FromError(err); len(list) != 1 || list[0].Code != "plugin.start" || list[0].Detail != "I serve something else" {
+		t.Errorf("%+v", list)
+	}
+	s.held.Close()
+	if starts, err := io.ReadAll(s.lines); err != nil || string(starts) != "started\n" {
+		t.Errorf("it said %q, %v", starts, err)
 	}
 }
