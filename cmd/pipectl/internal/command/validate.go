@@ -109,7 +109,7 @@ func formatFile(e *Environment, name string, before []byte, a cli.Format) (chang
 	}
 	e.Streams.Printf("%s\n", name)
 	if a.Diff {
-		e.Streams.Printf("%s", dsl.Diff(name, before, after))
+		e.Streams.Text(string(dsl.Diff(name, before, after)))
 	}
 	if a.Check {
 		return true, nil

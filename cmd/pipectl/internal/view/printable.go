@@ -19,6 +19,23 @@ func printable(text string) string { return escaping(text, "") }
 // printableLines is printable of a text of several lines.
 func printableLines(text string) string { return escaping(text, "\n") }
 
+// printableText is printable of a file's lines, with the tabs in them and each with
+// its own end. A carriage return elsewhere would have a line written over itself.
+func printableText(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		end := ""
+		for _, of := range []string{"\r\n", "\n"} {
+			if strings.HasSuffix(line, of) {
+				end = of
+				break
+			}
+		}
+		b.WriteString(escaping(strings.TrimSuffix(line, end), "\t") + end)
+	}
+	return b.String()
+}
+
 // escaping escapes all but the characters that are let through.
 func escaping(text, through string) string {
 	moves := func(r rune) bool {
@@ -50,6 +67,6 @@ func escaping(text, through string) string {
 }
 
 // directed are the separators of lines and paragraphs, and the characters that change
-// the direction of text (Unicode Standard Annex #9: Explicit Directional Formatting
-// Characters).
-var directed = &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0x200e, Hi: 0x200f, Stride: 1}, {Lo: 0x2028, Hi: 0x202e, Stride: 1}, {Lo: 0x2066, Hi: 0x2069, Stride: 1}}}
+// the direction of text (Unicode Standard Annex #9: Directional Formatting Characters,
+// the explicit and the implicit ones).
+var directed = &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0x061c, Hi: 0x061c, Stride: 1}, {Lo: 0x200e, Hi: 0x200f, Stride: 1}, {Lo: 0x2028, Hi: 0x202e, Stride: 1}, {Lo: 0x2066, Hi: 0x2069, Stride: 1}}}

@@ -3,6 +3,7 @@ package view
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -99,5 +100,36 @@ func TestNamesReachATerminalAsText(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Text of a file keeps its tabs and line ends, so that a patch can be made of it.
+func TestTextOfAFileKeepsItsTabsAndLineEnds(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"-\ta = 1\n+  a = 1\n": "-\ta = 1\n+  a = 1\n",
+		"-\ta = 1\r\n\r\n\n":   "-\ta = 1\r\n\r\n\n",
+		"a\rb\r\r\n":           "a\\rb\\r\r\n",
+		"a\r":                  `a\r`,
+		"\x1b[2K\u202e\xff\n":  `\x1b[2K\u202e\xff` + "\n",
+		"no end":               "no end",
+		"":                     "",
+	} {
+		var out bytes.Buffer
+		(&Streams{Out: &out}).Text(text)
+		if out.String() != want {
+			t.Errorf("%q is %q, want %q", text, out.String(), want)
+		}
+	}
+}
+
+// The characters of Unicode Standard Annex #9 that turn the direction of text are
+// shown as escapes, all of them.
+func TestNoCharacterTurnsTheDirectionOfText(t *testing.T) {
+	t.Parallel()
+	for _, r := range []rune{0x061c, 0x200e, 0x200f, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069} {
+		if got, want := printable("a"+string(r)), fmt.Sprintf(`a\u%04x`, r); got != want {
+			t.Errorf("%q, want %s", got, want)
+		}
 	}
 }

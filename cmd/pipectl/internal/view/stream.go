@@ -55,6 +55,14 @@ func (s *Streams) Printf(format string, args ...any) {
 	fmt.Fprint(s.answer(), printableLines(fmt.Sprintf(format, args...)))
 }
 
+// Text writes text of the user's own files to Out. Tabs and line ends stay as they
+// are, so that a patch can be made of it.
+func (s *Streams) Text(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fmt.Fprint(s.answer(), printableText(text))
+}
+
 // Logf writes a line to Err.
 func (s *Streams) Logf(format string, args ...any) {
 	s.mu.Lock()
