@@ -20,6 +20,14 @@ func TestAWordForAShell(t *testing.T) {
 		"größe":             "'größe'",
 		"$HOME":             "'$HOME'",
 		"":                  "''",
+		// 2.2.4 Dollar-Single-Quotes: what a terminal would not show as it is.
+		"note=a\nb":        `$'note=a\nb'`,
+		"a\tb\rc":          `$'a\tb\rc'`,
+		"a\n\\'\"$1":       `$'a\n\\\'"$1'`,
+		"\x1b[2K1":         `$'\033[2K1'`,
+		"größe\u202e7":     `$'größe\342\200\2567'`,
+		"\u061c\u2028\x85": `$'\330\234\342\200\250\205'`,
+		"\xff7":            `$'\3777'`,
 	} {
 		if got := diag.Shell(word); got != want {
 			t.Errorf("%q: %s, want %s", word, got, want)
