@@ -119,7 +119,8 @@ type ApplyTableResult struct {
 	Version int64
 }
 
-// Comparison operators of a filter.
+// Comparison operators of a filter. Texts are compared by their bytes in UTF-8,
+// whatever a collation says: "Z" is before "a", and "a" is not "a ".
 const (
 	OpEQ      = "="
 	OpNE      = "<>"

@@ -58,6 +58,7 @@ func (s *Tables) run(t *testing.T, p plugin.Plugin) {
 	t.Run("overwrite replaces", x.overwrite)
 	t.Run("new columns need permission", x.mergeSchema)
 	t.Run("a scan may answer more and never fewer", x.scan)
+	t.Run("texts are in the order of their bytes", x.textOrder)
 	t.Run("a value larger than a frame", x.largeValue)
 	if x.caps.History {
 		t.Run("history", x.history)
@@ -392,53 +393,6 @@ func (x *tablesTest) mergeSchema(t *testing.T) {
 		t.Error(err)
 	}
 	same(t, "rows", x.rows(t, ref), []string{"k=a v=NULL", "k=b v=x"})
-}
-
-func (x *tablesTest) scan(t *testing.T) {
-	schema := schemaOf(text("k"), integer("n"))
-	ref := x.create(t, "conformance.scan", schema)
-	first, err := x.write(t, appending(ref, schema), rowsOf(t, schema, []any{"a", 1}, []any{"b", 2}, []any{nil, nil}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := x.write(t, appending(ref, schema), rowsOf(t, schema, []any{"c", 3})); err != nil {
-		t.Fatal(err)
-	}
-	frames, err := x.tables.Scan(t.Context(), plugin.ScanRequest{Table: ref, Version: first.Version, Columns: []string{"n"}})
-	pinned, _ := read(t, frames, err)
-	same(t, "a pinned version, one column", pinned, []string{"n=1", "n=2", "n=NULL"})
-	number := func(n int64) []plugin.Literal { return []plugin.Literal{{Type: plugin.LiteralInt, Int: n}} }
-	for _, tc := range []struct {
-		term plugin.Term
-		want []string
-	}{
-		{plugin.Term{Column: "n", Op: plugin.OpEQ, Literals: number(2)}, []string{"b"}},
-		{plugin.Term{Column: "n", Op: plugin.OpNE, Literals: number(2)}, []string{"a", "c"}},
-		{plugin.Term{Column: "n", Op: plugin.OpLT, Literals: number(2)}, []string{"a"}},
-		{plugin.Term{Column: "n", Op: plugin.OpLE, Literals: number(2)}, []string{"a", "b"}},
-		{plugin.Term{Column: "n", Op: plugin.OpGT, Literals: number(2)}, []string{"c"}},
-		{plugin.Term{Column: "n", Op: plugin.OpGE, Literals: number(2)}, []string{"b", "c"}},
-		{plugin.Term{Column: "n", Op: plugin.OpIn, Literals: append(number(1), number(3)...)}, []string{"a", "c"}},
-		{plugin.Term{Column: "n", Op: plugin.OpIsNull}, []string{null}},
-		{plugin.Term{Column: "n", Op: plugin.OpNotNull}, []string{"a", "b", "c"}},
-		{plugin.Term{Column: "k", Op: plugin.OpEQ, Literals: []plugin.Literal{{Type: plugin.LiteralString, Text: "b"}}}, []string{"b"}},
-	} {
-		frames, err := x.tables.Scan(t.Context(), plugin.ScanRequest{Table: ref, Version: -1, Filter: plugin.Filter{Any: []plugin.Clause{{All: []plugin.Term{tc.term}}}}})
-		list, _ := read(t, frames, err)
-		for _, want := range tc.want {
-			if !slices.Contains(column(list, "k"), want) {
-				t.Errorf("%s %s leaves out %s: %q", tc.term.Column, tc.term.Op, want, list)
-			}
-		}
-	}
-	// A reader that leaves early stops the scan.
-	frames, err = x.tables.Scan(t.Context(), plugin.ScanRequest{Table: ref, Version: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(frames.Close(), frames.Close()); err != nil {
-		t.Errorf("closing a scan twice: %v", err)
-	}
 }
 
 func (x *tablesTest) largeValue(t *testing.T) {

@@ -58,7 +58,7 @@ func (a *application) exists(ctx context.Context, keys arrow.RecordBatch) ([]boo
 }
 
 // keyFilter narrows a scan to the first column of keys, where that is an integer
-// or a text, which sinks order by its bytes; a scan may return more.
+// or a text, which sinks compare by its bytes (plugin.OpGE); a scan may return more.
 func keyFilter(keys arrow.RecordBatch) plugin.Filter {
 	if keys.Column(0).NullN() > 0 {
 		return plugin.Filter{}

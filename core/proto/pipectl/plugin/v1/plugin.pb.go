@@ -4412,7 +4412,9 @@ func (x *ApplyTableResponse) GetDiagnostics() []*Diagnostic {
 	return nil
 }
 
-// Filter selects rows: any clause, all of its terms. No clause: all rows.
+// Filter selects rows: any clause, all of its terms. No clause: all rows. Texts are
+// compared by their bytes in UTF-8, whatever a collation says: "Z" is before "a",
+// and "a" is not "a ". A scan may answer more rows than it selects, never fewer.
 type Filter struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Any           []*Filter_Clause       `protobuf:"bytes,1,rep,name=any,proto3" json:"any,omitempty"`
