@@ -95,8 +95,8 @@ func (db *Database) table(schema, name string) *Table {
 	return nil
 }
 
-// tableNamed finds a table by "schema.name"; dbo may be left out. Either name may
-// hold dots, so that each of them can be the one between.
+// tableNamed finds a table by "schema.name". Either name may hold dots, so that each
+// of them can be the one between; dbo may be left out where the name holds none.
 func (db *Database) tableNamed(full string) (*Table, error) {
 	for i, c := range full {
 		if c != '.' {
