@@ -203,17 +203,36 @@ const CodeOtherTable = "ledger.other_table"
 // migrations, and has none of the columns that the spec begins with, as a table
 // has that is older than the count.
 func strange(state plugin.TableState, s plugin.TableSpec) error {
-	_, counted := state.Properties[PropertySchemaVersion]
-	if !state.Exists || state.Rows == 0 || counted {
+	const detail = "Nothing of it has been changed. Give facts and control names that nothing has, in the block ledger of the sink."
+	if !state.Exists {
 		return nil
+	}
+	if owner := state.Properties[PropertyOwner]; owner != "" { // those of a ledger have none
+		return diag.Errorf(diag.KindStale, CodeOtherTable, "It is the table of a stream, a silver or a check. "+detail,
+			"Table %s is written by the configuration %q, and is no ledger", state.Table.Name, strings.SplitN(owner, "/", 2)[0]).Err()
 	}
 	key := s.Schema.Field(0).Name
-	if slices.ContainsFunc(state.Schema.Fields(), func(have arrow.Field) bool { return strings.EqualFold(have.Name, key) }) {
+	if state.Rows == 0 || hasColumns(state, key) {
 		return nil
 	}
-	return diag.Errorf(diag.KindStale, CodeOtherTable,
-		"Another program made it, and nothing of it has been changed. Give facts and control names that nothing has, in the block ledger of the sink.",
+	return diag.Errorf(diag.KindStale, CodeOtherTable, "Another program made it. "+detail,
 		"Table %s holds rows that pipectl did not write: it has no column %q", state.Table.Name, key).Err()
+}
+
+// PropertyOwner is on the tables of streams, silvers and checks, and names the
+// configuration that writes them: its name, a slash and the lineage of its state.
+const PropertyOwner = "pipectl.owner"
+
+// IsLedger reports whether a table is the facts or the control of a lake, by the
+// columns that those of every release have.
+func IsLedger(state plugin.TableState) bool {
+	return state.Exists && (hasColumns(state, columnTableName, columnFinalizedUntil, "end_lsn") || hasColumns(state, "app_id", "batch_id", "max_lsn", "written_at"))
+}
+
+func hasColumns(state plugin.TableState, names ...string) bool {
+	return state.Schema != nil && !slices.ContainsFunc(names, func(name string) bool {
+		return !slices.ContainsFunc(state.Schema.Fields(), func(have arrow.Field) bool { return strings.EqualFold(have.Name, name) })
+	})
 }
 
 // Due reports whether a table must be created or migrated before it is written:

@@ -27,7 +27,7 @@ func (l *Lake) Owner(cfg *model.Config) string {
 }
 
 // ownerProperty tells which configuration writes a table.
-const ownerProperty = "pipectl.owner"
+const ownerProperty = ledger.PropertyOwner
 
 // fromProperty stands on silver tables and names their bronze.
 const fromProperty = "pipectl.from"

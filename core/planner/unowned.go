@@ -41,6 +41,9 @@ type taking struct {
 // Everything else is another program's, which nobody has asked.
 func (p *planning) unowned(ctx context.Context, lake *Lake, have plugin.TableState, a addr.Address) (taking, error) {
 	take := taking{words: "take over: the table has no owner", class: plan.ClassInPlace}
+	if ledger.IsLedger(have) {
+		return taking{}, p.isLedger(have, a)
+	}
 	if have.Rows == 0 {
 		return take, nil
 	}
@@ -111,6 +114,17 @@ func rowsOf(have plugin.TableState) string {
 		return "rows"
 	}
 	return quantity.Of(have.Rows, "row", "rows")
+}
+
+// isLedger refuses the facts or control of a lake, which all its configurations
+// share and none can take over.
+func (p *planning) isLedger(have plugin.TableState, a addr.Address) error {
+	d := diag.Errorf(diag.KindStale, "table.is_ledger", "All configurations of the lake keep their positions and verdicts there, and nothing of it has been changed. Give the block a table of its own.",
+		"Table %s is the facts or the control of this lake", have.Table.Name).At("target")
+	if a.Kind == addr.Check {
+		d = d.At(argumentOf(p.Config.Check(a).Body, have.Table.Name)...)
+	}
+	return d.Err()
 }
 
 // noOwner refuses a table of another program, with the ways that there are.
