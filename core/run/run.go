@@ -250,13 +250,10 @@ func (x *execution) follows(step *plan.Step) bool {
 	return slices.ContainsFunc(step.After, func(a addr.Address) bool { return x.Plan.Step(a) != nil })
 }
 
-// codeNotAccepted is of steps that apply has not accepted as they are now.
-const codeNotAccepted = "run.not_accepted"
-
 // statusOf is how a step ended that did not end well. A stream whose source no
 // longer gives a column waits for a person, whether plan finds it or the batch.
 func statusOf(a addr.Address, err error) Status {
-	if diag.HasCode(err, codeNotAccepted) || a.Kind == addr.Stream && diag.HasCode(err, stream.CodeDiscontinued) {
+	if diag.HasCode(err, planner.CodeNotAccepted) || a.Kind == addr.Stream && diag.HasCode(err, stream.CodeDiscontinued) {
 		return Refused
 	}
 	return Failed
@@ -270,7 +267,7 @@ func (x *execution) refusal(step *plan.Step) diag.Diagnostic {
 	if step.Kind.Large() {
 		what += " and it would read a whole table"
 	}
-	return diag.Errorf(diag.KindStale, codeNotAccepted, "Look at it with `pipectl plan`, then accept it with `pipectl apply`.",
+	return diag.Errorf(diag.KindStale, planner.CodeNotAccepted, "Look at it with `pipectl plan`, then accept it with `pipectl apply`.",
 		"%s was left out: %s", step.Address, what)
 }
 

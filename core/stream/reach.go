@@ -48,17 +48,12 @@ func CheckpointLost(table string, txn int64, appID, place string) error {
 		"Table %s holds batches up to %d of %q, and there is no checkpoint of it in %s", table, txn, appID, place).Err()
 }
 
-// Check compares the checkpoint with what the tables record. A table that is
-// ahead means that the checkpoint was lost or put back: its next batches would
-// carry numbers that the table knows already, and their rows would be left out
-// without a word. A table that is behind has lost rows: bronze is behind the
-// facts, or both are behind the checkpoint, as when a whole lake was put back
-// beneath it.
-func (r Reach) Check(ctx context.Context, l *ledger.Ledger) error {
+// Ahead finds tables that are ahead of the checkpoint: it was lost or put back.
+func (r Reach) Ahead(facts string) error {
 	for _, t := range []struct {
 		name string
 		txn  int64
-	}{{r.Bronze, r.BronzeTxn}, {l.Facts().Name, r.FactsTxn}} {
+	}{{r.Bronze, r.BronzeTxn}, {facts, r.FactsTxn}} {
 		if t.txn <= r.Newest {
 			continue
 		}
@@ -67,6 +62,19 @@ func (r Reach) Check(ctx context.Context, l *ledger.Ledger) error {
 		}
 		return diag.Errorf(diag.KindConfiguration, "stream.checkpoint_rewound", newID,
 			"Table %s holds batches up to %d of %q, and the checkpoint in %s has come to %d only", t.name, t.txn, r.SinkID, r.State, r.Newest).Err()
+	}
+	return nil
+}
+
+// Check compares the checkpoint with what the tables record. A table that is
+// ahead means that the checkpoint was lost or put back: its next batches would
+// carry numbers that the table knows already, and their rows would be left out
+// without a word. A table that is behind has lost rows: bronze is behind the
+// facts, or both are behind the checkpoint, as when a whole lake was put back
+// beneath it.
+func (r Reach) Check(ctx context.Context, l *ledger.Ledger) error {
+	if err := r.Ahead(l.Facts().Name); err != nil {
+		return err
 	}
 	if r.BronzeTxn < 0 && r.Forgets {
 		return nil

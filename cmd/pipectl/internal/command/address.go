@@ -51,6 +51,25 @@ func (w *workspace) resolve(name string) (addr.Address, error) {
 	return a, diag.Errorf(diag.KindConfiguration, "address.unknown", likeIt(name, w.addresses(), w.tables()), "Nothing is called %s", name).Err()
 }
 
+// resolveOne is resolve for what has to be one thing: a block with for_each stands
+// for all its instances.
+func (w *workspace) resolveOne(name string) (addr.Address, error) {
+	a, err := w.resolve(name)
+	if err != nil {
+		return a, err
+	}
+	if _, declared := w.config.OriginOf(a); declared {
+		return a, nil
+	}
+	var instances []addr.Address
+	for _, i := range w.config.Addresses() {
+		if i.Block() == a {
+			instances = append(instances, i)
+		}
+	}
+	return a, diag.Errorf(diag.KindConfiguration, "address.instances", fmt.Sprintf("It has %s.", listed(instances)), "%s has for_each: name one of its instances", a).Err()
+}
+
 func listed(addresses []addr.Address) string {
 	texts := make([]string, len(addresses))
 	for i, a := range addresses {

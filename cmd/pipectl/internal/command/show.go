@@ -32,7 +32,7 @@ func show(ctx context.Context, e *Environment, args []string) (int, error) {
 	if err != nil {
 		return w.fail(err), nil
 	}
-	address, err := w.resolve(a.Name)
+	address, err := w.resolveOne(a.Name)
 	if err != nil {
 		return w.fail(err), nil
 	}

@@ -34,7 +34,7 @@ func tail(ctx context.Context, e *Environment, args []string) (int, error) {
 	}
 	ctx, stop := e.interruptible(ctx)
 	defer stop()
-	address, err := w.resolve(a.Name)
+	address, err := w.resolveOne(a.Name)
 	if err != nil {
 		return w.fail(err), nil
 	}

@@ -56,10 +56,12 @@ func TestNamesReachATerminalAsText(t *testing.T) {
 		"run": {func(s *Streams) {
 			r := s.NewRun(nil, time.Now)
 			r.Event(run.Event{Kind: run.TableReady, Table: &plan.Table{Ref: plugin.TableRef{Name: hostile}, Action: plugin.TableCreate}})
+			r.Event(run.Event{Kind: run.StepStarted, Address: stream, Step: &run.StepResult{Kind: plan.Changes}})
+			r.logged[stream] = time.Time{}
 			r.Event(run.Event{Kind: run.StepProgress, Address: stream, Stage: hostile, Batch: -1})
 			r.Event(run.Event{Kind: run.StepFailing, Address: stream, Step: &run.StepResult{Diagnostics: diag.List{message}}})
 			r.Event(run.Event{Kind: run.StepFinding, Address: stream, Finding: &plugin.Finding{Kind: plugin.FindingMismatch, Key: hostile, Detail: hostile, Columns: []string{hostile}}})
-		}, 4},
+		}, 5},
 		"show": {func(s *Streams) {
 			_ = s.Show(Item{Address: hostile, File: hostile, Arguments: []Argument{{Name: hostile, Value: hostile}}})
 		}, 2},

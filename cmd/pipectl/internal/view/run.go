@@ -100,6 +100,11 @@ func (r *Run) Event(e run.Event) {
 func stamp(t time.Time) string { return t.Format("15:04:05") }
 
 func (r *Run) progress(e run.Event) {
+	// A check that looks again has its stream read on, which ended with a line of
+	// its own.
+	if !slices.Contains(r.active, e.Address) {
+		return
+	}
 	r.latest[e.Address] = e
 	now := r.clock()
 	if r.s.Terminal {

@@ -80,6 +80,27 @@ func TestRunOnATerminal(t *testing.T) {
 	shows("Warning: Nothing is measured  stream.no_metrics", "08:00:00 stream.orders: failed", "08:00:00 stream.lines: failed")
 }
 
+// A step that has ended has said so. What a check that looks again has its stream do
+// after that is not told as the stream's.
+func TestAStepThatHasEndedIsAtWorkNoMore(t *testing.T) {
+	t.Parallel()
+	orders := addr.New(addr.Stream, "orders")
+	for _, terminal := range []bool{true, false} {
+		var out bytes.Buffer
+		now := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
+		s := &Streams{Out: &bytes.Buffer{}, Err: &out, Terminal: terminal}
+		r := s.NewRun(nil, func() time.Time { return now })
+		r.Event(run.Event{Kind: run.StepStarted, Address: orders, Step: &run.StepResult{Kind: "changes"}})
+		r.Event(run.Event{Kind: run.StepEnded, Address: orders, Step: &run.StepResult{Address: orders, Status: run.Failed}})
+		out.Reset()
+		now = now.Add(time.Hour)
+		r.Event(run.Event{Kind: run.StepProgress, Address: orders, RowsTotal: -1, Batch: -1})
+		if out.Len() > 0 {
+			t.Errorf("terminal %t: it shows\n%s", terminal, out.String())
+		}
+	}
+}
+
 // The first signal says what is at work and for what it waits, in lines that stay.
 func TestTheEndOfARunSaysForWhatItWaits(t *testing.T) {
 	t.Parallel()
