@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/internal/unprivileged"
 )
 
 // What the system says of the folder of a state has a kind of its own, and a
@@ -71,7 +72,7 @@ func TestProbeTellsWhatStandsInTheWay(t *testing.T) {
 			}
 			var err error
 			if c.want == diag.KindPermission {
-				err = unprivileged(t, dir, probe)
+				err = unprivileged.Do(t, dir, probe)
 			} else {
 				err = probe()
 			}

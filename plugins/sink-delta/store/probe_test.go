@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/pipectl/pipectl/internal/unprivileged"
 	"github.com/pipectl/pipectl/plugins/sink-delta/store"
 )
 
@@ -64,7 +65,7 @@ func TestProbeTellsOfMissingRights(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	probed := map[string]error{}
-	err := unprivileged(t, dir, func() error {
+	err := unprivileged.Do(t, dir, func() error {
 		for name, mode := range map[string]os.FileMode{"writable": 0o755, "readable": 0o555} {
 			if err := os.Mkdir(filepath.Join(dir, name), mode); err != nil {
 				return err

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package store_test
+package unprivileged
 
 import (
 	"os"
@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// unprivileged does something in a folder as a user who is not root, who may
+// Do does something in a folder as a user who is not root, who may
 // write everywhere. Only Linux gives a thread a user of its own.
-func unprivileged(t *testing.T, _ string, do func() error) error {
+func Do(t testing.TB, _ string, do func() error) error {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("NOT TESTED HERE: the rights to folders, which on Windows are known by trying")

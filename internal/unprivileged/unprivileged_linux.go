@@ -1,4 +1,4 @@
-package state
+package unprivileged
 
 import (
 	"errors"
@@ -13,12 +13,12 @@ import (
 // nobody is the user of no file (systemd: Users, Groups, UIDs and GIDs).
 const nobody = 65534
 
-// unprivileged does something in a folder as its owner who is not root, who may
+// Do does something in a folder as its owner who is not root, who may
 // write everywhere. Where root runs the test, it is done on a thread whose user
 // is nobody: the system call changes the calling thread alone (Linux:
 // setresuid(2), "C library/kernel differences"), which ends with its goroutine
 // as that never unlocks it, and from which the runtime makes no other.
-func unprivileged(t *testing.T, dir string, do func() error) error {
+func Do(t testing.TB, dir string, do func() error) error {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		return do()
