@@ -54,11 +54,12 @@ func TestPipeline(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	args := []string{"-root", "../..", "-pipectl", binary, "-dir", dir, "-quick", "-only", "bronze|silver|watch|plan|memory"}
+	args := []string{"-root", "../..", "-pipectl", binary, "-dir", dir, "-quick", "-only", "simulator|start|bronze|silver|watch|plan|memory"}
 	if err := start(t.Context(), args, &out); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
 	for _, want := range []string{
+		"six columns of 2,000 changes", "eleven columns, as the source asks", "first row of that range", "start of mssqlsim to its ready line", "start within a process",
 		"3,000 changes into bronze", "first build of silver", "check of every row", "1,000 changes into silver of 5,000 rows", "visible in silver", "plan of 5 loaded tables",
 	} {
 		if strings.Count(out.String(), want) != 2 { // while it runs, and in the table

@@ -25,6 +25,9 @@ import (
 
 // sizes are the numbers of rows of the figures.
 type sizes struct {
+	read    int64 // change rows that a bare driver reads from the simulator
+	reads   int   // how often it does
+	starts  int   // how often the simulator is started
 	batch   int64 // appended at once; a batch with bounded memory
 	large   int64 // rows of the table that is merged into; a hundredth are the changes
 	changes int64 // change rows into bronze
@@ -39,11 +42,11 @@ type sizes struct {
 // fullSizes are what the aims speak of, quickSizes a run that only shows that
 // everything works.
 func fullSizes() sizes {
-	return sizes{batch: 2_000_000, large: 10_000_000, changes: 300_000, table: 1_000_000, applied: 100_000, commits: 9, tables: 50, fifty: 1_000, rounds: 3}
+	return sizes{read: 1_000_000, reads: 5, starts: 15, batch: 2_000_000, large: 10_000_000, changes: 300_000, table: 1_000_000, applied: 100_000, commits: 9, tables: 50, fifty: 1_000, rounds: 3}
 }
 
 func quickSizes() sizes {
-	return sizes{batch: 5_000, large: 20_000, changes: 3_000, table: 5_000, applied: 1_000, commits: 2, tables: 5, fifty: 2, rounds: 2}
+	return sizes{read: 2_000, reads: 2, starts: 2, batch: 5_000, large: 20_000, changes: 3_000, table: 5_000, applied: 1_000, commits: 2, tables: 5, fifty: 2, rounds: 2}
 }
 
 // bench is one run.
@@ -79,7 +82,7 @@ func (b *bench) parts() []struct {
 		name string
 		run  func(context.Context) error
 	}{
-		{"simulator", b.simulated}, {"read", b.read}, {"append", b.appendRows}, {"merge", b.merge},
+		{"simulator", b.simulated}, {"start", b.started}, {"read", b.read}, {"append", b.appendRows}, {"merge", b.merge},
 		{"bronze", b.bronze}, {"silver", b.silver}, {"watch", b.visible}, {"plan", b.planned}, {"memory", b.memory}, {"reference", b.reference},
 	}
 }
@@ -136,7 +139,7 @@ func start(ctx context.Context, args []string, out io.Writer) (err error) {
 	fs.StringVar(&b.root, "root", ".", "`folder` of the repository")
 	fs.StringVar(&b.binary, "pipectl", "", "the program to measure")
 	dir := fs.String("dir", "", "`folder` for everything that is written (default: a new one, removed at the end)")
-	only := fs.String("only", "", "`pattern` of the parts to measure: simulator read append merge bronze silver watch plan memory reference")
+	only := fs.String("only", "", "`pattern` of the parts to measure: simulator start read append merge bronze silver watch plan memory reference")
 	quick := fs.Bool("quick", false, "few rows: shows that everything works, measures nothing")
 	for _, n := range []struct {
 		to         *int64

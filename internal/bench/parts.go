@@ -140,29 +140,3 @@ func (b *bench) merge(ctx context.Context) error {
 		ours: fmt.Sprintf("%.0f ms, peak %.0f MiB", v[1], v[3]), baseline: fmt.Sprintf("%.0f ms, arrow-go reading the key column", v[2])}, v[0], 4, "the scan"))
 	return nil
 }
-
-// simulated is how fast the simulator itself is, so that it can be told from
-// what is measured against it.
-func (b *bench) simulated(ctx context.Context) error {
-	found, err := b.goBench(ctx, "./plugins/source-mssql/mssqlsim", "^Benchmark(Changes|FirstChange)$", 1)
-	if err != nil {
-		return err
-	}
-	perSecond, err := found["BenchmarkChanges"].median("rows/s")
-	if err != nil {
-		return err
-	}
-	whole, err := found["BenchmarkChanges"].median("ns/op")
-	if err != nil {
-		return err
-	}
-	first, err := found["BenchmarkFirstChange"].median("ns/op")
-	if err != nil {
-		return err
-	}
-	b.add(figure{name: "simulator: 1,000,000 changes over loopback", ours: rate(int64(perSecond), 1), baseline: seconds(whole/1e9) + " for all",
-		aim: ">= 400,000 rows/s", met: perSecond >= 400_000})
-	b.add(figure{name: "simulator: first row of that range", ours: fmt.Sprintf("%.1f ms", first/1e6), baseline: seconds(whole/1e9) + " for all",
-		ratio: fmt.Sprintf("%.4f x all", first/whole), aim: "<= 10 ms", met: first <= 10e6})
-	return nil
-}

@@ -22,6 +22,7 @@ import (
 //	capture     switches change data capture on
 //	insert N    inserts N orders
 //	change N    makes N change rows of every kind
+//	sales N     makes a captured table of six columns with N rows
 //	fifty N     makes the tables of examples/fifty-tables.hcl with N rows each
 func serveSimulator(in io.Reader, out io.Writer) error {
 	stop, err := sdk.Profile("simulator")
@@ -55,6 +56,8 @@ func serveSimulator(in io.Reader, out io.Writer) error {
 			err = s.insert(ctx, n, perCommit)
 		case "change":
 			err = s.change(ctx, n)
+		case "sales":
+			err = sales(ctx, db, n)
 		case "fifty":
 			err = fiftyTables(ctx, db, n)
 		default:
