@@ -108,6 +108,7 @@ func (*discard) Affected(int64, tsql.StatementKind) {}
 func (*discard) Info(*sqltype.Error)                {}
 func (*discard) NoCount(bool) bool                  { return false }
 func (*discard) Database(string)                    {}
+func (*discard) Language(string, string)            {}
 func (*discard) Implicit(bool)                      {}
 func (d *discard) Raise(e *sqltype.Error) {
 	if d.err == nil {

@@ -138,7 +138,9 @@ func (h *handler) Exec(ctx context.Context, s *tds.Session, req tds.Request, w *
 	if c.Session.TranCount() == 0 && s.TranCount > 0 { // a deadlock has ended it
 		err = errors.Join(err, s.Rollback(w))
 	}
-	c.returnValues(req, args)
+	if err == nil { // a call that failed gives none
+		c.returnValues(req, args)
+	}
 	return wireError(err)
 }
 
@@ -161,11 +163,34 @@ func (c *conn) returnValues(req tds.Request, args []*tsql.Argument) {
 // procedure runs a procedure called by name. A driver may send a batch of one word so, which then is a statement.
 func (c *conn) procedure(ctx context.Context, req tds.Request, args []*tsql.Argument, out *output) error {
 	n := procedureName(req.Proc)
+	declared := make([]sqltype.Type, len(args))
+	for i, a := range args {
+		declared[i] = a.Type
+	}
 	if status, ok, err := tsql.CallRoutine(ctx, c, n, args, out); ok {
 		out.w.ReturnStatus(status)
-		return err
+		if err != nil {
+			return err
+		}
+		return asDeclared(args, declared)
 	}
 	return tsql.Call(ctx, c, n, given(args), out)
+}
+
+// asDeclared gives output parameters the types that the client wrote into its call, whatever those of the procedure are: a
+// client that asked for a bigint gets one from a parameter of type bit (the driver's own TestOutputParamWithRows).
+func asDeclared(args []*tsql.Argument, declared []sqltype.Type) error {
+	for i, a := range args {
+		if !a.Output || declared[i].Kind == sqltype.Null {
+			continue
+		}
+		v, err := sqltype.Convert(a.Value, a.Type, declared[i], 0)
+		if err != nil {
+			return err
+		}
+		a.Type, a.Value = declared[i], v
+	}
+	return nil
 }
 
 // given leaves out arguments that ask for a default.
@@ -337,7 +362,8 @@ func (o *output) NoCount(on bool) (before bool) {
 	o.w.NoCount, o.c.noCount = on, on
 	return before
 }
-func (o *output) Implicit(on bool) { o.c.tds.Implicit = on }
+func (o *output) Implicit(on bool)             { o.c.tds.Implicit = on }
+func (o *output) Language(name, before string) { o.w.Language(name, before) }
 func (o *output) Database(name string) {
 	o.w.Database(name, o.c.tds.Login.Database)
 }

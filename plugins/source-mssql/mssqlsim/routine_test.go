@@ -3,6 +3,7 @@ package mssqlsim
 import (
 	"database/sql"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -41,6 +42,7 @@ func TestProceduresOfUsers(t *testing.T) {
 		{"EXEC dbo.twice 1, 2, 'x', 4", 8144},
 		{"EXEC dbo.twice @m = 1", 8145},
 		{"EXEC dbo.twice 1, @n = 2", 8143},
+		{"DECLARE @o nothing", 243},
 		{"DECLARE @o int; EXEC dbo.twice @o OUTPUT", 8162},
 		{"EXEC dbo.twice 1, 2 OUTPUT", 179},
 		{"EXEC dbo.twice 'word'", 8114},
@@ -111,6 +113,34 @@ func TestProceduresByCall(t *testing.T) {
 	}
 	if status != -7 || b != "42.25" || len(c) != 9000 {
 		t.Errorf("status %d, b %s, c of %d characters", status, b, len(c))
+	}
+}
+
+// Microsoft: [MS-TDS] RETURNVALUE; what the driver's TestOutputParamWithRows asks of a server.
+func TestOutputParametersComeInTheTypeOfTheCall(t *testing.T) {
+	t.Parallel()
+	_, conn := newDatabase(t)
+	runBatches(t, conn, "CREATE PROCEDURE dbo.give @bit bit = NULL OUTPUT, @money money = NULL OUTPUT, @date date = NULL OUTPUT, @name varchar(20) = NULL OUTPUT AS "+
+		"SELECT @bit = 1, @money = 2.5, @date = '2026-02-03', @name = 'x'; SELECT 'a row'")
+	for _, tc := range []struct {
+		name, param string
+		dest, want  any
+	}{
+		{"a number from a bit", "bit", new(int64(5)), int64(1)},
+		{"a text from a bit", "bit", new(""), "1"},
+		{"a float from money", "money", new(float64(0)), 2.5},
+		{"a text from a date", "date", new(""), "2026-02-03"},
+		{"a text from a text", "name", new("longer than its answer"), "x"},
+		{"what has no value", "bit", &sql.NullBool{}, sql.NullBool{Bool: true, Valid: true}},
+	} {
+		equal(t, query(t, conn, "dbo.give", sql.Named(tc.param, sql.Out{Dest: tc.dest})), []string{"a row"})
+		if got := reflect.ValueOf(tc.dest).Elem().Interface(); got != tc.want {
+			t.Errorf("%s: %v, want %v", tc.name, got, tc.want)
+		}
+	}
+	var n int64
+	if _, err := conn.ExecContext(t.Context(), "dbo.give", sql.Named("name", sql.Out{Dest: &n})); number(err) != "8114" {
+		t.Errorf("a text that is no number: %v, want error 8114", err)
 	}
 }
 

@@ -327,3 +327,23 @@ func TestStartIsQuick(t *testing.T) {
 		t.Errorf("errors %v", e.All)
 	}
 }
+
+// Microsoft: DECLARE @local_variable (Transact-SQL): types that are not built in, and those that are written with their schema.
+func TestVariablesOfNamedTypes(t *testing.T) {
+	t.Parallel()
+	_, conn := newDatabase(t)
+	for batch, want := range map[string]string{
+		"DECLARE @s sysname = N'ä'; SELECT @s":                                                               "ä",
+		"DECLARE @n int = 1, @s [sysname] = 'b', @t sys.sysname = 'c'; SELECT @s + @t":                       "bc",
+		"DECLARE @h hierarchyid = '/1/'; SELECT @h":                                                          "0x58",
+		"EXEC sp_executesql N'SELECT @a + @b', N'@a sysname, @b sysname', @a = 'd', @b = 'e'":                "de",
+		"/* 🙂 */ DECLARE @s sysname = 'f'; EXEC sp_executesql N'SELECT @a', N'@a sysname', @a = @s":          "f",
+		"EXEC sp_executesql N'DECLARE @longer varchar(9) = ''g'', @b sysname = @a; SELECT @b', N'@a int', 7": "7",
+	} {
+		equal(t, query(t, conn, batch), []string{want})
+	}
+	for batch, want := range map[string]int32{"DECLARE @x nothing": 243, "DECLARE @x dbo.sysname": 243} {
+		_, err := conn.ExecContext(t.Context(), batch)
+		wantError(t, err, want, "")
+	}
+}

@@ -141,6 +141,7 @@ var sysViews = map[string]view{
 	"dm_exec_sessions":           sysSessions,
 	"dm_exec_requests":           sysRequests,
 	"dm_db_partition_stats":      sysPartitionStats,
+	"syslanguages":               sysLanguages,
 }
 
 func sysDatabases(s *Session, _ *Database) *tsql.Rows {

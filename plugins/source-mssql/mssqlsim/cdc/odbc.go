@@ -29,6 +29,7 @@ var catalogProcedures = map[string]procedure{
 	"sp_pkeys":          {[]tsql.Param{may("@table_name", sysname), may("@table_owner", sysname), may("@table_qualifier", sysname)}, spKeys},
 	"sp_statistics":     {statisticsParams, spStatistics},
 	"sp_statistics_100": {statisticsParams, spStatistics},
+	"sp_databases":      {nil, spDatabases},
 }
 
 var (
@@ -94,6 +95,36 @@ func spTables(s *Session, db *Database, a args) (*tsql.Rows, error) {
 	slices.SortStableFunc(r.Data, func(a, b sqltype.Row) int {
 		return cmp.Or(strings.Compare(lower(a[1].Str()), lower(b[1].Str())), strings.Compare(lower(a[2].Str()), lower(b[2].Str())))
 	})
+	return r, nil
+}
+
+// newDatabaseKB is the size of a database without rows: files of 8 MB for data and for the log
+// (Microsoft: CREATE DATABASE (Transact-SQL), the size of the primary file of model).
+const newDatabaseKB = 2 * 8192
+
+// spDatabases is Microsoft: sp_databases (Transact-SQL): the databases that the login may enter, and none to a login without
+// one of the permissions that show their files. The size of tables is that of sp_spaceused.
+func spDatabases(s *Session, _ *Database, _ args) (*tsql.Rows, error) {
+	r := &tsql.Rows{Cols: []tsql.Column{ncol("DATABASE_NAME", sysname), ncol("DATABASE_SIZE", integer), ncol("REMARKS", sqltype.Str(sqltype.VarChar, 254))}}
+	if !s.serverCan("CREATE ANY DATABASE") && !s.serverCan("ALTER ANY DATABASE") && !s.serverCan("VIEW ANY DEFINITION") {
+		return r, nil
+	}
+	for _, d := range s.srv.databases() {
+		if !s.reaches(d) {
+			continue
+		}
+		size := int64(newDatabaseKB)
+		d.mu.RLock()
+		for _, t := range d.tables {
+			size += usedKB(t.rows.n)
+			for _, in := range t.inst {
+				size += usedKB(len(in.rows))
+			}
+		}
+		d.mu.RUnlock()
+		r.Data = append(r.Data, sqltype.Row{text(d.Name), num(min(size, 1<<31-1)), null})
+	}
+	slices.SortFunc(r.Data, func(a, b sqltype.Row) int { return strings.Compare(lower(a[0].Str()), lower(b[0].Str())) })
 	return r, nil
 }
 

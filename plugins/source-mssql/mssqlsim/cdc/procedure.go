@@ -255,12 +255,15 @@ func spaceUsed(s *Session, db *Database, a args) (*tsql.Rows, error) {
 		return nil, sqltype.Errorf(15009, "The object '%s' does not exist in database '%s' or is invalid for this operation.", a.str("@objname"), db.Name)
 	}
 	size := sqltype.Str(sqltype.VarChar, 18)
-	kb := int64(rows/50+1) * 8
+	kb := usedKB(rows)
 	return &tsql.Rows{
 		Cols: []tsql.Column{ncol("name", sysname), ncol("rows", sqltype.Str(sqltype.Char, 20)), ncol("reserved", size), ncol("data", size), ncol("index_size", size), ncol("unused", size)},
 		Data: []sqltype.Row{{text(name), text(fmt.Sprintf("%-20d", rows)), text(fmt.Sprintf("%d KB", kb+64)), text(fmt.Sprintf("%d KB", kb)), text("8 KB"), text("56 KB")}},
 	}, nil
 }
+
+// usedKB is the size that so many rows are said to have.
+func usedKB(rows int) int64 { return int64(rows/50+1) * 8 }
 
 // nameParts cuts a name such as [dbo].[a]]b] into its parts.
 func nameParts(s string) (parts []string) {

@@ -32,7 +32,11 @@ func (s *Session) System(name string, a []sqltype.Value) (sqltype.Value, sqltype
 	case "@@VERSION":
 		return text(fmt.Sprintf("%s - %s (X64), simulated by mssqlsim", productNames[s.srv.Version], productVersions[s.srv.Version])), sqltype.Str(sqltype.NVarChar, 300), true, nil
 	case "@@LANGUAGE":
-		return text("us_english"), sysname, true, nil
+		return text(s.settings.Locale.Language().Name), sysname, true, nil
+	case "@@LANGID":
+		return num(int64(s.settings.Locale.Language().ID)), sqltype.Of(sqltype.SmallInt), true, nil
+	case "@@TEXTSIZE":
+		return num(s.textSize()), integer, true, nil
 	case "@@LOCK_TIMEOUT":
 		ms := int64(-1)
 		if s.wait >= 0 {
@@ -46,7 +50,7 @@ func (s *Session) System(name string, a []sqltype.Value) (sqltype.Value, sqltype
 	case "@@MICROSOFTVERSION":
 		return num(0x10001077), integer, true, nil
 	case "@@DATEFIRST":
-		return num(7), sqltype.Of(sqltype.TinyInt), true, nil
+		return num(int64(s.settings.Locale.First())), sqltype.Of(sqltype.TinyInt), true, nil
 	case "SYSDATETIMEOFFSET":
 		return sqltype.FromTicksOffset(sqltype.TicksOf(now), int((local-sqltype.TicksOf(now))/sqltype.TicksPerMinute)), sqltype.Scaled(sqltype.DateTimeOffset, 7), true, nil
 	case "SYSDATETIME":

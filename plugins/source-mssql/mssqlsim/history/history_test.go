@@ -64,6 +64,7 @@ func (r *rows) Info(*sqltype.Error)                {}
 func (r *rows) Raise(*sqltype.Error)               {}
 func (r *rows) NoCount(bool) bool                  { return false }
 func (r *rows) Database(string)                    {}
+func (*rows) Language(string, string)              {}
 func (r *rows) Implicit(bool)                      {}
 func (r *rows) Row(row sqltype.Row) error {
 	var s []string

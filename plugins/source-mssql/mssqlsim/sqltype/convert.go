@@ -9,56 +9,12 @@ import (
 	"unicode/utf16"
 )
 
-// Convert brings a value of one type to another as CONVERT(to, v, style) does. Style 0 is CAST.
-func Convert(v Value, from, to Type, style int) (Value, error) {
-	if v.IsNull() {
-		return v, nil
-	}
-	if from.Kind == Variant && to.Kind != Variant {
-		from = v.Base()
-		v.base = Null
-	}
-	switch to.Class() {
-	case ClassNull:
-		return v, nil
-	case ClassString:
-		return toString(v, from, to, style)
-	case ClassBinary:
-		return toBinary(v, from, to, style)
-	case ClassInt:
-		return toInteger(v, from, to)
-	case ClassBit:
-		return toBit(v, from)
-	case ClassDecimal:
-		return toDecimal(v, from, to)
-	case ClassFloat:
-		return toReal(v, from, to)
-	case ClassTime:
-		return toTime(v, from, to, style)
-	case ClassGUID:
-		return toGUID(v, from)
-	case ClassOther:
-		switch {
-		case from.Kind == to.Kind:
-			return v, nil
-		case to.Kind == Variant && !from.LOB() && from.Kind != RowVersion && from.Class() != ClassOther:
-			v.base = from.Kind
-			return v, nil
-		case to.Kind != Variant && from.Class() == ClassBinary: // the bytes of a CLR type
-			return v, nil
-		case to.Kind == HierarchyID && from.Class() == ClassString:
-			return toHierarchy(v)
-		}
-	}
-	return Value{}, noConversion(from, to)
-}
-
 // noConversion is the error of an explicit conversion that does not exist.
 func noConversion(from, to Type) error {
 	return Errorf(529, "Explicit conversion from data type %s to %s is not allowed.", from.Kind, to.Kind)
 }
 
-func toString(v Value, from, to Type, style int) (Value, error) {
+func (l *Locale) toString(v Value, from, to Type, style int) (Value, error) {
 	s, fixed := v.s, true
 	switch from.Kind {
 	case HierarchyID:
@@ -89,7 +45,7 @@ func toString(v Value, from, to Type, style int) (Value, error) {
 		fixed = false
 	default:
 		var err error
-		if s, err = Format(v, from, style); err != nil {
+		if s, err = l.Format(v, from, style); err != nil {
 			return Value{}, err
 		}
 	}

@@ -8,9 +8,14 @@ import (
 	"time"
 )
 
-// Format gives the text of a value in a CONVERT style ("Microsoft: CAST and CONVERT (Transact-SQL)"). Binary values
+// Format gives the text of a value in a CONVERT style ("Microsoft: CAST and CONVERT (Transact-SQL)") in us_english. Binary values
 // have their own rules and are not formatted here.
 func Format(v Value, t Type, style int) (string, error) {
+	return (*Locale)(nil).Format(v, t, style)
+}
+
+// Format gives the text of a value in a CONVERT style, as a session writes it.
+func (l *Locale) Format(v Value, t Type, style int) (string, error) {
 	switch v.repr {
 	case isStr:
 		return v.s, nil
@@ -29,7 +34,7 @@ func Format(v Value, t Type, style int) (string, error) {
 		}
 		return FormatDecimal(v), nil
 	case isTime:
-		return formatTime(v, t, style)
+		return l.formatTime(v, t, style)
 	case isGUID:
 		b := []byte(v.s)
 		return strings.ToUpper(fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])), nil
@@ -81,7 +86,7 @@ func fraction(n int64, t Type) string {
 	return "." + fmt.Sprintf("%07d", rest)[:t.Scale]
 }
 
-func formatTime(v Value, t Type, style int) (string, error) {
+func (l *Locale) formatTime(v Value, t Type, style int) (string, error) {
 	local := v.n + int64(v.off)*TicksPerMinute
 	x := TimeOf(local - local%TicksPerSecond)
 	frac := fraction(local, t)
@@ -127,7 +132,7 @@ func formatTime(v Value, t Type, style int) (string, error) {
 			return clock + frac, nil
 		case DateTime, SmallDateTime:
 			if style == 0 {
-				return formatDefault(x), nil
+				return l.formatDefault(x), nil
 			}
 			if t.Kind == SmallDateTime && frac == "" && style != 120 && style != 20 {
 				frac = ".000"
@@ -149,7 +154,7 @@ func formatTime(v Value, t Type, style int) (string, error) {
 }
 
 // formatDefault is style 0 of datetime: "Jan  2 2026  3:04PM".
-func formatDefault(x time.Time) string {
+func (l *Locale) formatDefault(x time.Time) string {
 	h := x.Hour() % 12
 	if h == 0 {
 		h = 12
@@ -158,5 +163,5 @@ func formatDefault(x time.Time) string {
 	if x.Hour() >= 12 {
 		ap = "PM"
 	}
-	return fmt.Sprintf("%s %2d %04d %2d:%02d%s", x.Month().String()[:3], x.Day(), x.Year(), h, x.Minute(), ap)
+	return fmt.Sprintf("%s %2d %04d %2d:%02d%s", l.Language().ShortMonth(int(x.Month())), x.Day(), x.Year(), h, x.Minute(), ap)
 }

@@ -51,7 +51,7 @@ func fitTime(n int64, to Type) (int64, error) {
 	return m, nil
 }
 
-func toTime(v Value, from, to Type, style int) (Value, error) {
+func (l *Locale) toTime(v Value, from, to Type, style int) (Value, error) {
 	switch v.repr {
 	case isTime:
 		if from.Kind == Time && to.Kind == Date || from.Kind == Date && to.Kind == Time {
@@ -68,9 +68,9 @@ func toTime(v Value, from, to Type, style int) (Value, error) {
 		m, err := fitTime(n, to)
 		return FromTicks(m), err
 	case isStr:
-		n, off, ok := parseTime(v.s)
-		if !ok {
-			return Value{}, Errorf(241, "Conversion failed when converting date and/or time from character string.")
+		n, off, err := l.readDate(v.s, from, to, style)
+		if err != nil {
+			return Value{}, err
 		}
 		if to.Kind == DateTimeOffset {
 			m, err := fitTime(n-int64(off)*TicksPerMinute, to)
@@ -91,80 +91,93 @@ func toTime(v Value, from, to Type, style int) (Value, error) {
 	return Value{}, noConversion(from, to)
 }
 
-// parseTime reads the forms that do not depend on DATEFORMAT or language: ISO 8601, ODBC canonical and the
-// unseparated day, each with or without time and offset. The ticks are those the text's clock shows.
-func parseTime(s string) (ticks int64, off int, ok bool) {
-	s = strings.TrimSpace(s)
-	p := timeText{s: s}
-	y, m, d := 1900, 1, 1
-	dated := false
-	switch {
-	case len(s) >= 8 && p.digits(8) && (len(s) == 8 || s[8] == ' ' || s[8] == 'T'):
-		y, m, d = atoi(s[:4]), atoi(s[4:6]), atoi(s[6:8])
-		p.s, dated = s[8:], true
-	case len(s) >= 10 && (s[4] == '-' || s[4] == '/') && s[7] == s[4]:
-		if !allDigits(s[:4]) || !allDigits(s[5:7]) || !allDigits(s[8:10]) {
-			return 0, 0, false
-		}
-		y, m, d = atoi(s[:4]), atoi(s[5:7]), atoi(s[8:10])
-		p.s, dated = s[10:], true
-	}
-	if y < 1 || m < 1 || m > 12 || d < 1 || d > 31 {
-		return 0, 0, false
-	}
-	day := time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC)
-	if day.Day() != d {
-		return 0, 0, false
-	}
-	ticks = TicksOf(day)
-	if p.s == "" {
-		return ticks, 0, dated
-	}
-	if dated {
-		if p.s[0] != ' ' && p.s[0] != 'T' {
-			return 0, 0, false
-		}
-		p.s = p.s[1:]
-	}
-	n, ok := p.clock()
-	if !ok {
-		return 0, 0, false
-	}
-	off, ok = p.offset()
-	return ticks + n, off, ok
+// timeText reads the time behind a day: 14:30, 14:30:20, 14:30:20.9999999, 14:30:20:999, 2:30 PM, 2PM.
+type timeText struct {
+	s      string
+	digits int // that a second may have
 }
 
-type timeText struct{ s string }
-
-func (p *timeText) digits(n int) bool { return len(p.s) >= n && allDigits(p.s[:n]) }
-
-func (p *timeText) clock() (int64, bool) {
-	if !p.digits(2) || len(p.s) < 5 || p.s[2] != ':' || !allDigits(p.s[3:5]) {
+func (p *timeText) number(most int) (n int, ok bool) {
+	k := digitsOf(p.s)
+	if k == 0 || k > most {
 		return 0, false
 	}
-	h, m, sec, frac := atoi(p.s[:2]), atoi(p.s[3:5]), 0, int64(0)
-	p.s = p.s[5:]
-	if len(p.s) >= 3 && p.s[0] == ':' && allDigits(p.s[1:3]) {
-		sec = atoi(p.s[1:3])
-		p.s = p.s[3:]
-		if p.s != "" && p.s[0] == '.' {
-			p.s = p.s[1:]
-			unit := int64(TicksPerSecond)
-			i := 0
-			for ; i < len(p.s) && p.s[i] >= '0' && p.s[i] <= '9'; i++ {
-				unit /= 10
-				frac += int64(p.s[i]-'0') * unit
-			}
-			if i == 0 || i > 9 {
+	n, p.s = atoi(p.s[:k]), p.s[k:]
+	return n, true
+}
+
+func (p *timeText) sign(c byte) bool {
+	if p.s == "" || p.s[0] != c {
+		return false
+	}
+	p.s = p.s[1:]
+	return true
+}
+
+func (p *timeText) clock() (int64, bool) {
+	h, ok := p.number(2)
+	if !ok {
+		return 0, false
+	}
+	var m, sec int
+	var frac int64
+	colon := p.sign(':')
+	if colon {
+		if m, ok = p.number(2); !ok {
+			return 0, false
+		}
+		if p.sign(':') {
+			if sec, ok = p.number(2); !ok {
 				return 0, false
 			}
-			p.s = p.s[i:]
+			if frac, ok = p.fraction(); !ok {
+				return 0, false
+			}
 		}
+	}
+	if clockWord(strings.TrimLeft(p.s, " ")) {
+		p.s = strings.TrimLeft(p.s, " ")
+		after := strings.EqualFold(p.s[:2], "pm")
+		p.s = p.s[2:]
+		if h > 12 && !after || h == 0 && after {
+			return 0, false
+		}
+		if h == 12 && !after {
+			h = 0
+		}
+		if h < 12 && after {
+			h += 12
+		}
+	} else if !colon {
+		return 0, false
 	}
 	if h > 23 || m > 59 || sec > 59 {
 		return 0, false
 	}
 	return int64(h*3600+m*60+sec)*TicksPerSecond + frac, true
+}
+
+// fraction reads digits behind a point, or thousandths behind a colon.
+func (p *timeText) fraction() (frac int64, ok bool) {
+	thousandths := p.sign(':')
+	if !thousandths && !p.sign('.') {
+		return 0, true
+	}
+	n := digitsOf(p.s)
+	if n == 0 || n > p.digits || thousandths && n > 3 {
+		return 0, false
+	}
+	digits := p.s[:n]
+	p.s = p.s[n:]
+	if thousandths {
+		return int64(atoi(digits)) * TicksPerSecond / 1000, true
+	}
+	unit := int64(TicksPerSecond)
+	for i := range len(digits) {
+		unit /= 10
+		frac += int64(digits[i]-'0') * unit
+	}
+	return frac, true
 }
 
 func (p *timeText) offset() (int, bool) {

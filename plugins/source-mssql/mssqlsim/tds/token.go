@@ -167,7 +167,7 @@ func loginAnswer(b []byte, s *Session, server string, size int) []byte {
 	b = messageToken(b, tokInfo, databaseMessage(db), server, s.Version)
 	b = envBytes(b, envCollation, DefaultCollation[:], nil)
 	b = envText(b, envLanguage, "us_english", "")
-	b = messageToken(b, tokInfo, &Error{Number: 5703, State: 1, Line: 1, Msg: "Changed language setting to us_english."}, server, s.Version)
+	b = messageToken(b, tokInfo, languageMessage("us_english"), server, s.Version)
 	b = loginAck(b, s.Login.TDSVersion)
 	b = envText(b, envPacketSize, strconv.Itoa(size), strconv.Itoa(defaultPacket))
 	b = featureAck(b, s.Login.Features)
@@ -176,4 +176,8 @@ func loginAnswer(b []byte, s *Session, server string, size int) []byte {
 
 func databaseMessage(name string) *Error {
 	return &Error{Number: 5701, State: 2, Line: 1, Msg: "Changed database context to '" + name + "'."}
+}
+
+func languageMessage(name string) *Error {
+	return &Error{Number: 5703, State: 1, Line: 1, Msg: "Changed language setting to " + name + "."}
 }

@@ -185,8 +185,9 @@ type Session interface {
 	Truncate(n Name) error
 	ShapeSession
 	RoutineSession
-	// Settings are the SET options of the session.
+	// Settings are the SET options of the session; UserOptions are those that are set, as DBCC USEROPTIONS shows them.
 	Settings() *Settings
+	UserOptions() *Rows
 	SecuritySession
 }
 

@@ -19,7 +19,9 @@ func (b *binder) dataType(d ast.DataTypeReference, length int) sqltype.Type {
 	case *ast.UserDataTypeReference:
 		name = ident(x.Name.BaseIdentifier)
 	case *ast.SqlDataTypeReference:
-		name = x.SqlDataTypeOption
+		if name = x.SqlDataTypeOption; name == "" {
+			name = writtenType(sourceText(b.declaring(), x))
+		}
 		for _, p := range x.Parameters {
 			switch l := p.(type) {
 			case *ast.IntegerLiteral:
@@ -52,4 +54,29 @@ func (b *binder) dataType(d ast.DataTypeReference, length int) sqltype.Type {
 		fail(err)
 	}
 	return t
+}
+
+// declaring gives the text that the declarations being read are written in.
+func (b *binder) declaring() string {
+	if b.declarations != "" {
+		return b.declarations
+	}
+	return b.batch.source
+}
+
+// writtenType gives the name of a type as it is written, such as [sys].[geometry]: the parser (teesql v1.1.0) keeps none
+// behind DECLARE but those of the types it knows.
+func writtenType(text string) string {
+	var parts []string
+	for _, t := range tokens(text) {
+		if t.text != "." && !t.blank {
+			parts = append(parts, strings.ReplaceAll(strings.Trim(t.text, "[]\""), "]]", "]"))
+		}
+	}
+	switch {
+	case len(parts) == 1, len(parts) == 2 && sqltype.EqualName(parts[0], "sys"):
+		return parts[len(parts)-1]
+	}
+	failf(243, "Type %s is not a defined system type.", strings.TrimSpace(text))
+	return ""
 }

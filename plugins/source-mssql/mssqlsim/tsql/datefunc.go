@@ -25,6 +25,8 @@ func (b *binder) dateFunction(name, word string, args []expr) expr {
 	switch name {
 	case "DATEPART":
 		return b.datePart(part, args[0])
+	case "DATENAME":
+		return b.dateName(part, args[0])
 	case "DATEADD":
 		if len(args) != 2 {
 			failf(174, "The dateadd function requires 3 argument(s).")
@@ -59,16 +61,18 @@ func (b *binder) datePart(part string, e expr) expr {
 	if part == "tzoffset" && e.typ.Kind != sqltype.DateTimeOffset && e.typ.Kind != sqltype.DateTime2 {
 		failf(9810, "The datepart tzoffset is not supported by date function datepart for data type %s.", e.typ.Kind)
 	}
+	locale := b.locale()
 	return folded(expr{typ: sqltype.Of(sqltype.Int), null: e.null, konst: e.konst, eval: func(f *frame) sqltype.Value {
 		v := e.eval(f)
 		if v.IsNull() {
 			return v
 		}
-		return sqltype.FromInt(partOf(part, localTicks(v), v.Offset()))
+		return sqltype.FromInt(partOf(part, localTicks(v), v.Offset(), locale.First()))
 	}})
 }
 
-func partOf(part string, ticks int64, offset int) int64 {
+// partOf gives a part of a time; first is the first day of the week, 1 for Monday (Microsoft: SET DATEFIRST (Transact-SQL)).
+func partOf(part string, ticks int64, offset, first int) int64 {
 	t := sqltype.TimeOf(ticks)
 	switch part {
 	case "year":
@@ -82,10 +86,10 @@ func partOf(part string, ticks int64, offset int) int64 {
 	case "dayofyear":
 		return int64(t.YearDay())
 	case "week":
-		first := time.Date(t.Year(), 1, 1, 0, 0, 0, 0, time.UTC).Weekday()
-		return int64(t.YearDay()-1+int(first))/7 + 1
+		newYear := time.Date(t.Year(), 1, 1, 0, 0, 0, 0, time.UTC)
+		return int64(t.YearDay()-1+dayOfWeek(newYear, first)-1)/7 + 1
 	case "weekday":
-		return int64(t.Weekday()) + 1
+		return int64(dayOfWeek(t, first))
 	case "hour":
 		return int64(t.Hour())
 	case "minute":
@@ -101,6 +105,9 @@ func partOf(part string, ticks int64, offset int) int64 {
 	}
 	return int64(offset)
 }
+
+// dayOfWeek numbers a day from the first of the week, which is 1 for Monday.
+func dayOfWeek(t time.Time, first int) int { return (int(t.Weekday())-first+7)%7 + 1 }
 
 func (b *binder) dateAdd(part string, n, e expr) expr {
 	n = b.cast(n, sqltype.Of(sqltype.Int), 0)

@@ -99,8 +99,11 @@ func (x *executor) define(st ast.Statement) (bool, error) {
 	return false, nil
 }
 
-// dbcc carries out DBCC CHECKIDENT.
+// dbcc carries out DBCC CHECKIDENT and USEROPTIONS.
 func (x *executor) dbcc(s *ast.DbccStatement) error {
+	if s.Command == "UserOptions" {
+		return x.userOptions(s)
+	}
 	if s.Command != "CheckIdent" {
 		return sqltype.Unsupported("DBCC %s", s.Command)
 	}

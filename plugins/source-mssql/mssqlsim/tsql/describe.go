@@ -14,7 +14,7 @@ var describeParams = []Param{{Name: "@tsql", Type: sqltype.Str(sqltype.NVarChar,
 // describe is sp_describe_first_result_set (Microsoft: sp_describe_first_result_set (Transact-SQL)): it binds the batch
 // and does not run it.
 func (x *executor) describe(n Name, args []*Argument) (rows *Rows, err error) {
-	vals, err := bindArguments(&Procedure{Params: describeParams}, n, args)
+	vals, err := bindArguments(&Procedure{Params: describeParams}, n, args, &x.sess.Settings().Locale)
 	if err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ func Call(ctx context.Context, sess Session, n Name, args []*Argument, out Outpu
 		if p == nil {
 			return sqltype.Errorf(2812, "Could not find stored procedure '%s'.", n)
 		}
-		vals, err := bindArguments(p, n, args)
+		vals, err := bindArguments(p, n, args, b.locale())
 		if err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func Call(ctx context.Context, sess Session, n Name, args []*Argument, out Outpu
 	})
 }
 
-func bindArguments(p *Procedure, n Name, args []*Argument) (map[string]sqltype.Value, error) {
+func bindArguments(p *Procedure, n Name, args []*Argument, locale *sqltype.Locale) (map[string]sqltype.Value, error) {
 	vals := map[string]sqltype.Value{}
 	for i, a := range args {
 		var param *Param
@@ -127,7 +127,7 @@ func bindArguments(p *Procedure, n Name, args []*Argument) (map[string]sqltype.V
 				return nil, sqltype.Errorf(8145, "%s is not a parameter for procedure %s.", a.Name, n.Object)
 			}
 		}
-		v, err := sqltype.Convert(a.Value, a.Type, param.Type, 0)
+		v, err := locale.Convert(a.Value, a.Type, param.Type, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -164,7 +164,7 @@ func (x *executor) call(b *binder, spec *ast.ExecuteSpecification) (*Rows, error
 		}
 		return nil, sqltype.Errorf(2812, "Could not find stored procedure '%s'.", n)
 	}
-	vals, err := bindArguments(p, n, b.arguments(e.Parameters))
+	vals, err := bindArguments(p, n, b.arguments(e.Parameters), b.locale())
 	if err != nil {
 		return nil, err
 	}
@@ -203,9 +203,9 @@ func (x *executor) nested(sql string, vars map[string]*variable) error {
 	inner.vars, inner.tables = vars, map[string]*tableVar{}
 	x.batch = &inner
 	defer x.sess.Scope()()
-	options := x.sess.Settings().Options
+	restore := x.sess.Settings().keep()
 	defer func() {
-		x.sess.Settings().Options = options
+		restore()
 		outer.rowCount, outer.implicit = inner.rowCount, inner.implicit
 		x.batch = outer
 	}()
@@ -253,7 +253,7 @@ func (x *executor) executeSQL(e *ast.ExecutableProcedureReference) error {
 			if v == nil {
 				failf(8145, "%s is not a parameter for procedure sp_executesql.", a.Name)
 			}
-			w, err := sqltype.Convert(a.Value, a.Type, v.typ, 0)
+			w, err := b.locale().Convert(a.Value, a.Type, v.typ, 0)
 			if err != nil {
 				fail(err)
 			}
@@ -273,7 +273,7 @@ func (x *executor) executeSQL(e *ast.ExecutableProcedureReference) error {
 	return x.plain(func(b *binder) {
 		for in, o := range back {
 			v := b.variable(o)
-			w, err := sqltype.Convert(vars[in].val, vars[in].typ, v.typ, 0)
+			w, err := b.locale().Convert(vars[in].val, vars[in].typ, v.typ, 0)
 			if err != nil {
 				fail(err)
 			}
@@ -294,7 +294,9 @@ func (b *binder) declared(text string, vars map[string]*variable) (names []strin
 	if text == "" {
 		return nil
 	}
-	sc, err := parse(b.ctx, rewrite("DECLARE "+text))
+	b.declarations = rewrite("DECLARE " + text)
+	defer func() { b.declarations = "" }()
+	sc, err := parse(b.ctx, b.declarations)
 	if err != nil {
 		fail(err)
 	}

@@ -76,7 +76,7 @@ func (r *run) cast(e expr, to sqltype.Type, style int) expr {
 		e.typ = to
 		return e
 	}
-	inner := e.eval
+	inner, locale := e.eval, r.locale()
 	out := expr{typ: to, null: e.null, konst: e.konst}
 	if from.Class() == sqltype.ClassBinary && to.Class() == sqltype.ClassString && style == 1 {
 		out.eval = r.hexEval(inner, from, to)
@@ -87,7 +87,7 @@ func (r *run) cast(e expr, to sqltype.Type, style int) expr {
 		if v.IsNull() {
 			return v
 		}
-		w, err := sqltype.Convert(v, from, to, style)
+		w, err := locale.Convert(v, from, to, style)
 		if err != nil {
 			r.fail(err)
 		}
@@ -315,9 +315,12 @@ func (b *binder) style(x ast.ScalarExpression) int {
 }
 
 func (b *binder) tryConvert(e expr, t sqltype.Type, style ast.ScalarExpression) expr {
-	st, from, inner := b.style(style), e.typ, e.eval
+	st, from, inner, locale := b.style(style), e.typ, e.eval, b.locale()
 	return expr{typ: t, null: true, konst: e.konst, eval: func(f *frame) sqltype.Value {
-		w, err := sqltype.Convert(inner(f), from, t, st)
+		w, err := locale.Convert(inner(f), from, t, st)
+		if e := asError(err); e != nil && e.Number == sqltype.NumberUnsupported { // a server might know it
+			b.fail(err)
+		}
 		if err != nil {
 			return sqltype.Value{}
 		}

@@ -127,6 +127,9 @@ func (alone) System(name string, _ []sqltype.Value) (sqltype.Value, sqltype.Type
 	return sqltype.Value{}, sqltype.Type{}, false, sqltype.Unsupported("%s in a computed column or CHECK", name)
 }
 
+// Settings are those of a session that was told nothing: how a date is read does not depend on who asks.
+func (alone) Settings() *Settings { return &Settings{} }
+
 // Bind makes the expression a function of a table's row; for a condition the value is a bit, NULL when it is unknown.
 // The function must not run twice at a time.
 func (e *Expression) Bind(cols []Column) (t sqltype.Type, null bool, fn func(sqltype.Row) (sqltype.Value, error), err error) {
@@ -185,7 +188,10 @@ func calls(e ast.ScalarExpression) bool {
 }
 
 // sourceOf gives the text of a part of the batch.
-func (x *executor) sourceOf(node any) string {
+func (x *executor) sourceOf(node any) string { return sourceText(x.batch.source, node) }
+
+// sourceText gives the text of a part of what was parsed.
+func sourceText(parsed string, node any) string {
 	v := reflect.ValueOf(node)
 	if v.Kind() != reflect.Pointer || v.IsNil() {
 		return ""
@@ -194,7 +200,7 @@ func (x *executor) sourceOf(node any) string {
 	if !ok || f.FragmentLength == 0 {
 		return ""
 	}
-	source := utf16.Encode([]rune(x.batch.source)) // the parser counts in these units
+	source := utf16.Encode([]rune(parsed)) // the parser counts in these units
 	from, to := f.StartOffset, f.StartOffset+f.FragmentLength
 	if to > len(source) {
 		return ""

@@ -216,7 +216,7 @@ func (m *merge) do(w mergeWhen) error {
 			if m.b.err != nil {
 				return m.b.takeErr()
 			}
-			v, err := Assign(v, e.typ, cols[i], m.name.String())
+			v, err := assign(m.b.locale(), v, e.typ, cols[i], m.name.String())
 			if err != nil {
 				return err
 			}

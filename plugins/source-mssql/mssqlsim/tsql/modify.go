@@ -10,6 +10,11 @@ import (
 // Assign converts a value for a column of a table as INSERT and UPDATE do: text that is too long is an error there,
 // not cut (Microsoft: MSSQLSERVER error 2628).
 func Assign(v sqltype.Value, from sqltype.Type, col Column, table string) (sqltype.Value, error) {
+	return assign(nil, v, from, col, table)
+}
+
+// assign is Assign in a session.
+func assign(locale *sqltype.Locale, v sqltype.Value, from sqltype.Type, col Column, table string) (sqltype.Value, error) {
 	if v.IsNull() {
 		return v, nil
 	}
@@ -22,7 +27,7 @@ func Assign(v sqltype.Value, from sqltype.Type, col Column, table string) (sqlty
 	if to.Kind == sqltype.RowVersion {
 		return v, sqltype.Errorf(273, "Cannot insert an explicit value into a timestamp column. Use INSERT with a column list to exclude the timestamp column, or insert a DEFAULT into the timestamp column.")
 	}
-	return sqltype.Convert(v, from, to, 0)
+	return locale.Convert(v, from, to, 0)
 }
 
 // target finds the table a statement writes.
@@ -76,7 +81,7 @@ func (x *executor) insert(s *ast.InsertStatement) error {
 				out[i] = d()
 			}
 			for i, k := range into {
-				v, err := Assign(row[i], from[i], cols[k], name.String())
+				v, err := assign(b.locale(), row[i], from[i], cols[k], name.String())
 				if err != nil {
 					return err
 				}
@@ -425,7 +430,7 @@ func (b *binder) assigned(f *frame, old sqltype.Row, sets []assignment, cols []C
 		if b.err != nil {
 			return nil, b.err
 		}
-		v, err := Assign(v, s.val.typ, cols[s.col], name.String())
+		v, err := assign(b.locale(), v, s.val.typ, cols[s.col], name.String())
 		if err != nil {
 			return nil, err
 		}

@@ -122,7 +122,7 @@ func (o *outputs) add(c Change, action string, sources []sqltype.Row) error {
 			if o.run.err != nil {
 				return o.run.takeErr()
 			}
-			v, err := Assign(v, o.vals[i].typ, o.table.Columns()[k], o.name.String())
+			v, err := assign(o.run.locale(), v, o.vals[i].typ, o.table.Columns()[k], o.name.String())
 			if err != nil {
 				return err
 			}

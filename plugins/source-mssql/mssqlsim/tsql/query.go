@@ -16,6 +16,8 @@ type binder struct {
 	tables  map[string]*tableVar
 	// rowsWanted: what is being bound delivers rows of tables, not something computed over them.
 	rowsWanted bool
+	// declarations is a text of declarations that is read apart from the batch.
+	declarations string
 }
 
 func (b *binder) query(q ast.QueryExpression, outer *scope) plan {

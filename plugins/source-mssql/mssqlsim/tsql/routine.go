@@ -108,13 +108,13 @@ func (x *executor) callRoutine(r *Routine, args []*Argument) (int32, error) {
 	outer, out, open := x.batch, x.out, x.sess.TranCount()
 	inner := &batch{vars: vars, tables: map[string]*tableVar{}, implicit: outer.implicit, caught: outer.caught, source: r.source, routine: r}
 	counting := &settingOutput{Output: out}
-	leave, options := x.sess.Scope(), x.sess.Settings().Options
+	leave, restore := x.sess.Scope(), x.sess.Settings().keep()
 	x.batch, x.out = inner, counting
 	x.nesting++
 	_, err = x.statements(r.body)
 	x.nesting--
 	leave()
-	x.sess.Settings().Options = options
+	restore()
 	counting.restore()
 	x.batch, x.out = outer, out
 	outer.rowCount, outer.lastError = inner.rowCount, inner.lastError
@@ -167,7 +167,7 @@ func (x *executor) bindRoutine(r *Routine, args []*Argument) (vars map[string]*v
 			v := &variable{typ: p.typ}
 			switch a := passed[i]; {
 			case a != nil && !a.Default:
-				w, err := sqltype.Convert(a.Value, a.Type, p.typ, 0)
+				w, err := b.locale().Convert(a.Value, a.Type, p.typ, 0)
 				if e := asError(err); e != nil && e.Number == 245 { // of parameters it has another number
 					failf(8114, "Error converting data type %s to %s.", a.Type.Kind, p.typ.Kind)
 				}
@@ -260,7 +260,7 @@ func notInserted(n Name, err error) error {
 // set gives a variable a value.
 func (b *binder) set(name string, value sqltype.Value, typ sqltype.Type) {
 	v := b.variable(name)
-	w, err := sqltype.Convert(value, typ, v.typ, 0)
+	w, err := b.locale().Convert(value, typ, v.typ, 0)
 	if err != nil {
 		fail(err)
 	}

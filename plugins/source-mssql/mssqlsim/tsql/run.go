@@ -51,6 +51,8 @@ type Output interface {
 	Raise(e *sqltype.Error)
 	NoCount(on bool) (before bool)
 	Database(name string)
+	// Language tells that the language of the session has changed.
+	Language(name, before string)
 	Implicit(on bool)
 }
 
@@ -91,6 +93,9 @@ func (r *run) fail(err error) {
 	}
 }
 
+// locale is how the session reads and writes dates.
+func (r *run) locale() *sqltype.Locale { return &r.sess.Settings().Locale }
+
 func (r *run) takeErr() error {
 	err := r.err
 	r.err = nil
@@ -110,8 +115,7 @@ func Exec(ctx context.Context, sess Session, req Request, implicit bool, out Out
 	x := &executor{ctx: ctx, sess: sess, out: out, batch: &batch{vars: map[string]*variable{}, tables: map[string]*tableVar{}, implicit: implicit}}
 	if len(req.Args) > 0 { // sp_executesql, which is a scope of its own
 		defer sess.Scope()()
-		options := sess.Settings().Options
-		defer func() { sess.Settings().Options = options }()
+		defer sess.Settings().keep()()
 	}
 	for _, a := range req.Args {
 		x.batch.vars[strings.ToLower(a.Name)] = &variable{typ: a.Type, val: a.Value}
@@ -370,7 +374,7 @@ func (x *executor) assign(b *binder, q *ast.QuerySpecification) error {
 		}
 		n++
 		for i, v := range vars {
-			w, err := sqltype.Convert(row[i], p.columns()[i].Type, v.typ, 0)
+			w, err := b.locale().Convert(row[i], p.columns()[i].Type, v.typ, 0)
 			if err != nil {
 				return err
 			}

@@ -12,6 +12,17 @@ type Settings struct {
 	Options int64
 	// Doomed tells that the transaction can only be rolled back: with XACT_ABORT an error was caught inside it.
 	Doomed bool
+	// Locale is how dates are read and written.
+	Locale sqltype.Locale
+	// TextSize is that of SET TEXTSIZE, of which DBCC USEROPTIONS tells; 0 is the one that drivers ask for at their login.
+	TextSize int64
+}
+
+// keep gives a function that brings the options back which hold until the end of a procedure or of sp_executesql
+// (Microsoft: SET Statements (Transact-SQL)).
+func (s *Settings) keep() (restore func()) {
+	options, locale, textSize := s.Options, s.Locale, s.TextSize
+	return func() { s.Options, s.Locale, s.TextSize = options, locale, textSize }
 }
 
 // DefaultOptions are those of a new connection by a driver: ANSI_WARNINGS, ANSI_PADDING, ANSI_NULLS, ARITHABORT,

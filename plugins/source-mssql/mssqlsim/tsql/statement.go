@@ -271,14 +271,13 @@ func (x *executor) setting(st ast.Statement) (flow, bool, error) {
 			}
 		}
 		return goOn, true, nil
-	case *ast.SetTextSizeStatement, *ast.SetRowCountStatement:
+	case *ast.SetTextSizeStatement:
+		return goOn, true, x.plain(func(b *binder) { x.sess.Settings().TextSize = b.valueOf(s.TextSize, sqltype.Of(sqltype.Int)).Int() })
+	case *ast.SetRowCountStatement:
 		var n int64
-		var err error
-		if t, ok := s.(*ast.SetRowCountStatement); ok {
-			err = x.plain(func(b *binder) { n = b.valueOf(t.NumberRows, sqltype.Of(sqltype.BigInt)).Int() })
-			if err == nil && n != 0 {
-				err = sqltype.Unsupported("SET ROWCOUNT %d", n)
-			}
+		err := x.plain(func(b *binder) { n = b.valueOf(s.NumberRows, sqltype.Of(sqltype.BigInt)).Int() })
+		if err == nil && n != 0 {
+			err = sqltype.Unsupported("SET ROWCOUNT %d", n)
 		}
 		return goOn, true, err
 	}
@@ -290,18 +289,7 @@ func (x *executor) command(g *ast.GeneralSetCommand) error {
 	case "LockTimeout":
 		return x.plain(func(b *binder) { x.sess.SetLockTimeout(b.valueOf(g.Parameter, sqltype.Of(sqltype.BigInt)).Int()) })
 	case "Language", "DateFormat", "DateFirst":
-		var v string
-		p := g.Parameter
-		if i, ok := p.(*ast.IdentifierLiteral); ok {
-			v = i.Value
-		} else if err := x.plain(func(b *binder) { v = b.valueOf(p, sqltype.SysName).Str() }); err != nil {
-			return err
-		}
-		switch strings.ToLower(v) {
-		case "us_english", "english", "mdy", "7":
-			return nil
-		}
-		return sqltype.Unsupported("SET %s %s", g.CommandType, v)
+		return x.setLocale(g.CommandType, g.Parameter)
 	case "DeadlockPriority":
 		return x.deadlockPriority(g.Parameter)
 	case "QueryGovernorCostLimit", "ContextInfo":
