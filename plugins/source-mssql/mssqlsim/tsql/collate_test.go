@@ -21,6 +21,33 @@ func TestCollateIsRewritten(t *testing.T) {
 	}
 }
 
+// The parser's ways are of no concern to texts, quoted names and comments.
+func TestWordsOfPermissionsAreRewrittenOutsideTextsOnly(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ in, want string }{
+		{"GRANT Alter /* all */ ANY\tLogin TO x", "GRANT Alter /* all */ ANY\tMSSQLSIM_LOGIN TO x"},
+		{"SELECT N'alter any login', [alter any login] -- alter any login", "SELECT N'alter any login', [alter any login] -- alter any login"},
+		{"CREATE LOGIN l WITH PASSWORD = N'x'", "CREATE LOGIN l WITH PASSWORD = 'x'"},
+		{"SELECT @login, login_name, any_login", "SELECT @login, login_name, any_login"},
+	} {
+		if got := quoteLogin(tc.in); got != tc.want {
+			t.Errorf("%s\nbecame %s\nwant   %s", tc.in, got, tc.want)
+		}
+	}
+}
+
+func TestHasWord(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"merge": true, "MERGE dbo.t": true, "; Merge;": true, "[merge]": true, "/*merge*/": true, "unmerge merge": true,
+		"": false, "merg": false, "merged": false, "unmerge": false, "@merge": false, "#merge": false, "merge_": false, "émerge": false, "mer ge": false,
+	} {
+		if hasWord(text, "merge") != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+}
+
 // Cutting a statement into tokens loses nothing, whatever it holds.
 func FuzzTokens(f *testing.F) {
 	for _, s := range []string{"SELECT 'it''s' [a]]b] -- c\n/* d */ @x", "'", "[", "/*", "--", "N'ü' COLLATE", "COLLATE x", ") COLLATE x", "((a) COLLATE b"} {

@@ -1,23 +1,16 @@
 package tsql
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // The parser (teesql v1.1.0) does not read hints on the target of a MERGE, VALUES as its source, nor ALTER TABLE ... ADD
 // PRIMARY KEY, UNIQUE or DEFAULT without a name. They are rewritten here before it sees them.
 
-var mergeWord = regexp.MustCompile(`(?i)\bmerge\b`)
-
 // unnamed gives a constraint a name that means none.
 const unnamed = "CONSTRAINT [\x01] "
 
-var addKey = regexp.MustCompile(`(?i)\badd\s+(primary\s+key|unique|default)\b`)
-
 // nameKeys gives a name to the constraints that the parser wants one of.
 func nameKeys(sql string) string {
-	if !addKey.MatchString(sql) {
+	if !hasWord(sql, "add") {
 		return sql
 	}
 	var b strings.Builder
@@ -39,7 +32,7 @@ var lockHints = map[string]bool{"holdlock": true, "serializable": true, "updlock
 
 // rewriteMerge takes lock hints off the target and makes a SELECT of VALUES.
 func rewriteMerge(sql string) string {
-	if !mergeWord.MatchString(sql) {
+	if !hasWord(sql, "merge") {
 		return sql
 	}
 	toks := tokens(sql)

@@ -1,7 +1,6 @@
 package tsql
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
@@ -260,26 +259,28 @@ func permit(verb string, perms []*ast.Permission, to []*ast.SecurityPrincipal, o
 	return p
 }
 
-var (
-	anyLogin   = regexp.MustCompile(`(?i)\b(alter\s+any\s+)login\b`)
-	loginWords = regexp.MustCompile(`(?i)\b(create|alter)\s+login\b`)
-)
-
 // quoteLogin hides from the parser (teesql v1.1.0) what it does not expect: the word LOGIN in the permission ALTER ANY
 // LOGIN, and the N of a password that is a national text.
 func quoteLogin(sql string) string {
-	sql = anyLogin.ReplaceAllString(sql, "${1}MSSQLSIM_LOGIN")
-	if !loginWords.MatchString(sql) {
+	if !hasWord(sql, "login") {
 		return sql
 	}
 	var b strings.Builder
 	var before [2]string // the words before
+	defines := false     // a login
 	for _, t := range tokens(sql) {
 		if t.blank {
 			b.WriteString(t.text)
 			continue
 		}
-		if strings.EqualFold(before[0], "password") && before[1] == "=" && strings.EqualFold(t.text, "n") {
+		switch {
+		case !strings.EqualFold(t.text, "login"):
+		case strings.EqualFold(before[0], "alter") && strings.EqualFold(before[1], "any"):
+			t.text = "MSSQLSIM_LOGIN"
+		default:
+			defines = defines || strings.EqualFold(before[1], "create") || strings.EqualFold(before[1], "alter")
+		}
+		if defines && strings.EqualFold(before[0], "password") && before[1] == "=" && strings.EqualFold(t.text, "n") {
 			continue
 		}
 		before[0], before[1] = before[1], t.text
