@@ -57,7 +57,8 @@ type event struct {
 	commit, seq   string // the LSN of the commit and of the change, hexadecimal
 	op            string // r, c, u, d: read, created, updated, deleted
 	before, after image
-	last          bool // of a snapshot
+	last          bool   // of a snapshot
+	instance      string // the capture instance, which pipectl tells and Debezium does not
 }
 
 func (e event) String() string {
@@ -122,13 +123,4 @@ func (e event) key(i image) string {
 		parts = append(parts, i[column])
 	}
 	return strings.Join(parts, "\x00")
-}
-
-// kinds counts the changes of each kind.
-func kinds(all []event) string {
-	n := map[string]int{}
-	for _, e := range all {
-		n[e.op]++
-	}
-	return fmt.Sprintf("%d created, %d updated, %d deleted", n["c"], n["u"], n["d"])
 }

@@ -127,7 +127,12 @@ func (j *judge) run(ctx context.Context) (_ string, err error) {
 	if err := continues(snapshot, theirs); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d rows of a snapshot and %d changes in %d transactions: %s", len(snapshot), len(theirs), w.transactions, kinds(theirs)), nil
+	// Both are the same by now; only pipectl tells the capture instance.
+	seen := count(ours)
+	if err := seen.complete(j.changes); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d rows of a snapshot, then %s", len(snapshot), seen), nil
 }
 
 // create makes the database and opens it.

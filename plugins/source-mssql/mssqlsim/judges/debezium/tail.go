@@ -81,7 +81,7 @@ func readTail(table string, rows *bytes.Buffer) (changes []event, err error) {
 		if err := readJSON(sc.Bytes(), &row); err != nil {
 			return nil, err
 		}
-		e := event{table: table, commit: lsn(row["_start_lsn"]), seq: lsn(row["_seqval"])}
+		e := event{table: table, commit: lsn(row["_start_lsn"]), seq: lsn(row["_seqval"]), instance: fmt.Sprint(row["_capture_instance"])}
 		op := fmt.Sprint(row["_operation"])
 		for column := range row {
 			if strings.HasPrefix(column, "_") { // pipectl's own

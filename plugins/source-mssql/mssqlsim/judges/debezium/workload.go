@@ -41,6 +41,9 @@ var keyOf = map[string][]string{"orders": {"order_id"}, "lines": {"order_id", "p
 // lateColumn comes to the orders in the middle of the workload.
 const lateColumn = "channel"
 
+// secondInstance is the capture instance of the orders that has it.
+const secondInstance = "dbo_orders_2"
+
 // lastKey is the key of the order that the workload makes at its end.
 const lastKey = "2000000000"
 
@@ -103,7 +106,7 @@ func (w *workload) run(ctx context.Context) error {
 		if instance > 0 && w.made >= instance {
 			instance = 0
 			if _, err := w.db.ExecContext(ctx, `EXEC sys.sp_cdc_enable_table @source_schema = N'dbo', @source_name = N'orders',
-@role_name = NULL, @capture_instance = N'dbo_orders_2'`); err != nil {
+@role_name = NULL, @capture_instance = N'`+secondInstance+`'`); err != nil {
 				return fmt.Errorf("enabling a second capture instance: %w", err)
 			}
 		}
