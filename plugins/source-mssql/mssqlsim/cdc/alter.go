@@ -39,6 +39,7 @@ func (t *Table) copy() *Table {
 func (t *Table) take(w *Table) {
 	t.KeyName, t.key, t.columns, t.lastID, t.indexes, t.checks = w.KeyName, w.key, w.columns, w.lastID, w.indexes, w.checks
 	t.rows, t.rowNum, t.identity = w.rows, w.rowNum, w.identity
+	t.reshaped()
 }
 
 func (t *Table) change(a tsql.Alter) (required bool, err error) {

@@ -38,6 +38,7 @@ type Database struct {
 	sec *security // under its own lock
 
 	shaping atomic.Pointer[Tx] // the transaction that has changed the shape and has not ended
+	shapes  int64              // changes of the shape of tables so far
 
 	sessions int // whose current database this is; guarded by the server's mu
 
@@ -136,6 +137,7 @@ func (db *Database) CreateTable(def tsql.TableDef) error {
 		return err
 	}
 	t.created = db.localNow()
+	t.reshaped()
 	db.tables = append(db.tables, t)
 	return nil
 }

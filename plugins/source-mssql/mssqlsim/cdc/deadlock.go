@@ -3,8 +3,9 @@ package cdc
 import "github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 
 // deadlock tells who is the victim when a transaction is about to wait for another: nil when they are in no circle, else
-// the one with the lowest DEADLOCK_PRIORITY, of equal ones the one that closes the circle (Microsoft: SET DEADLOCK_PRIORITY
-// (Transact-SQL); of equal ones a server takes the one that is cheapest to roll back). The database's lock is held.
+// the one with the lowest DEADLOCK_PRIORITY, of equal ones the one that is cheapest to roll back, which here is the one
+// that has changed the fewest rows, of equal ones the one that closes the circle; a server takes any of those (Microsoft:
+// Deadlocks guide, Deadlock detection). The database's lock is held.
 func (tx *Tx) deadlock(holder *Tx) (victim *Tx) {
 	if tx == nil {
 		return nil
@@ -14,7 +15,7 @@ func (tx *Tx) deadlock(holder *Tx) (victim *Tx) {
 		if h == nil || h.doomed { // a victim is about to let go
 			return nil
 		}
-		if h.priority < victim.priority {
+		if h.priority < victim.priority || h.priority == victim.priority && len(h.ops) < len(victim.ops) {
 			victim = h
 		}
 	}

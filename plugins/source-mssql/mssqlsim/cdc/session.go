@@ -87,6 +87,10 @@ func (s *Session) Statement(ctx context.Context, write bool) (func(error) error,
 	return s.finish, nil
 }
 
+// aborts are the errors that end their transaction: of a deadlock's victim, and of transactions that SNAPSHOT isolation
+// fails.
+var aborts = map[int32]bool{1205: true, 3951: true, 3960: true, 3961: true}
+
 func (s *Session) finish(err error) error {
 	auto := s.auto
 	s.stmt, s.auto, s.writing = nil, nil, false
@@ -99,7 +103,7 @@ func (s *Session) finish(err error) error {
 		return err
 	}
 	if s.tx != nil && err != nil {
-		if e, ok := err.(*sqltype.Error); ok && (e.Number == 1205 || e.Number == 3960) {
+		if e, ok := err.(*sqltype.Error); ok && aborts[e.Number] {
 			s.tx.rollback() // the whole transaction is gone
 			s.tx = nil
 			s.nest(0)
@@ -117,53 +121,6 @@ func (s *Session) current() *Tx {
 
 // refresh lets the running statement see what was committed since it began.
 func (s *Session) refresh() { s.stmt = nil }
-
-// version gives the rows of a table that a scan must deliver. READ COMMITTED waits for the locks of others in the range
-// and reads what is committed then; SNAPSHOT and READ COMMITTED with row versions read without waiting
-// (Microsoft: SET TRANSACTION ISOLATION LEVEL).
-func (s *Session) version(ctx context.Context, t *Table, req *tsql.ScanRequest) (*tree, error) {
-	db := t.db
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	tx := s.current()
-	if s.isolation == tsql.Snapshot && !db.snapshotAllowed.Load() {
-		return nil, sqltype.Errorf(3952, "Snapshot isolation transaction failed accessing database '%s' because snapshot isolation is not allowed in this database. Use ALTER DATABASE to allow snapshot isolation.", db.Name)
-	}
-	if s.isolation == tsql.Snapshot && s.tx != nil && s.tx.snapshot == nil {
-		s.tx.snapshot = db.versions()
-	}
-	if (!s.versioned(db) || req.Write) && len(t.locks) > 0 {
-		rng := t.keyRange(req)
-		waited := false
-		err := db.await(ctx, tx, s.wait, func() *Tx {
-			o := t.lockedIn(&rng, tx)
-			waited = waited || o != nil
-			return o
-		})
-		if err != nil {
-			return nil, err
-		}
-		if waited {
-			s.stmt = nil
-		}
-	}
-	if s.tx != nil && !req.Write && (s.isolation == tsql.RepeatableRead || s.isolation == tsql.Serializable) {
-		t.share(s.tx, req, s.isolation == tsql.Serializable)
-	}
-	if s.stmt == nil {
-		s.stmt = db.versions()
-	}
-	if s.isolation == tsql.ReadUncommitted && !req.Write && len(t.locks) > 0 {
-		return t.dirty(tx), nil
-	}
-	if s.writing || s.tx != nil {
-		return tx.rows(t), nil
-	}
-	if rows := s.stmt[t]; rows != nil {
-		return rows, nil
-	}
-	return t.rows, nil
-}
 
 func (db *Database) versions() map[*Table]*tree {
 	m := make(map[*Table]*tree, len(db.tables))
@@ -199,6 +156,12 @@ func (s *Session) write(ctx context.Context, t *Table, changes []tsql.Change) er
 	if err := s.replicable(t, changes); err != nil {
 		return err
 	}
+	t.db.mu.Lock()
+	err := s.starts(t, s.isolation)
+	t.db.mu.Unlock()
+	if err != nil {
+		return err
+	}
 	if err := s.current().write(ctx, t, changes, s.wait); err != nil {
 		return err
 	}
@@ -220,9 +183,6 @@ func (s *Session) Use(name string) error {
 
 // SetIsolation sets the isolation level.
 func (s *Session) SetIsolation(l tsql.Isolation) error {
-	if l == tsql.Snapshot && s.tx != nil && s.isolation != tsql.Snapshot && len(s.tx.ops) > 0 {
-		return sqltype.Errorf(3951, "Transaction failed in database '%s' because the statement was run under snapshot isolation but the transaction did not start in snapshot isolation.", s.db.Name)
-	}
 	s.isolation = l
 	return nil
 }

@@ -1,6 +1,11 @@
 package cdc
 
-import "github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+import (
+	"context"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
+)
 
 // conflict tells whether a SNAPSHOT transaction, which holds the locks of a change by now, may not do it: others have
 // changed or removed the row since the transaction's snapshot (Microsoft: Transaction locking and row versioning guide,
@@ -56,4 +61,79 @@ func (t *Table) dirty(own *Tx) *tree {
 		}
 	}
 	return rows
+}
+
+// starts begins the transaction of a statement that is about to access a table, if it has not begun, and makes it see
+// what the statement's isolation level shows. Only a transaction that began with SNAPSHOT isolation may use it, and it
+// may use other levels in between (Microsoft: SET TRANSACTION ISOLATION LEVEL (Transact-SQL), SNAPSHOT). The database's
+// lock is held.
+func (s *Session) starts(t *Table, level tsql.Isolation) error {
+	tx, db := s.tx, t.db
+	if tx == nil {
+		return nil
+	}
+	if s.isolation != tsql.Snapshot {
+		tx.started = true
+	} else if tx.versions == nil {
+		if tx.started {
+			return sqltype.Errorf(3951, "Transaction failed in database '%s' because the statement was run under snapshot isolation but the transaction did not start in snapshot isolation. You cannot change the isolation level of the transaction to snapshot after the transaction has started unless the transaction was originally started under snapshot isolation level.", db.Name)
+		}
+		tx.versions, tx.shapes, tx.started = db.versions(), db.shapes, true
+	}
+	if tx.versions == nil {
+		return nil
+	}
+	if level == tsql.Snapshot && t.shaped > tx.shapes && t.shaper != tx {
+		return sqltype.Errorf(3961, "Snapshot isolation transaction failed in database '%s' because the object accessed by the statement has been modified by a DDL statement in another concurrent transaction since the start of this transaction. It is disallowed because the metadata is not versioned. A concurrent update to metadata can lead to inconsistency if mixed with snapshot isolation.", db.Name)
+	}
+	if on := level == tsql.Snapshot; on != (tx.snapshot != nil) {
+		if tx.snapshot = nil; on {
+			tx.snapshot = tx.versions
+		}
+		tx.redo()
+	}
+	return nil
+}
+
+// reshaped notes a change of the table's shape. The database's lock is held.
+func (t *Table) reshaped() {
+	t.db.shapes++
+	t.shaped, t.shaper = t.db.shapes, t.db.shaping.Load()
+}
+
+// version gives the rows of a table that a scan must deliver. READ COMMITTED waits for the locks of others in the range
+// and reads what is committed then; SNAPSHOT and READ COMMITTED with row versions read without waiting
+// (Microsoft: SET TRANSACTION ISOLATION LEVEL).
+func (s *Session) version(ctx context.Context, t *Table, req *tsql.ScanRequest, hint tsql.LockHint) (*tree, error) {
+	db := t.db
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	level := s.isolation
+	if hint.Isolation != 0 {
+		level = hint.Isolation
+	}
+	tx := s.current()
+	if level == tsql.Snapshot && !db.snapshotAllowed.Load() {
+		return nil, sqltype.Errorf(3952, "Snapshot isolation transaction failed accessing database '%s' because snapshot isolation is not allowed in this database. Use ALTER DATABASE to allow snapshot isolation.", db.Name)
+	}
+	if err := s.starts(t, level); err != nil {
+		return nil, err
+	}
+	waited, err := s.readLocks(db, level, req.Write, hint).take(ctx, t, tx, req)
+	if err != nil {
+		return nil, err
+	}
+	if waited || s.stmt == nil {
+		s.stmt = db.versions()
+	}
+	if level == tsql.ReadUncommitted && !req.Write && len(t.locks) > 0 {
+		return t.dirty(tx), nil
+	}
+	if s.writing || s.tx != nil {
+		return tx.rows(t), nil
+	}
+	if rows := s.stmt[t]; rows != nil {
+		return rows, nil
+	}
+	return t.rows, nil
 }

@@ -14,6 +14,7 @@ type source struct {
 	cols []tsql.Column
 	ids  []int                    // column ids in column order
 	only func(securedColumn) bool // columns the session may read; nil is all
+	hint tsql.LockHint
 }
 
 func (s *Session) source(t *Table) *source {
@@ -60,7 +61,7 @@ func (r *source) Scan(ctx context.Context, req tsql.ScanRequest) (tsql.Cursor, e
 			r.sess.refresh()
 		}
 	}
-	rows, err := r.sess.version(ctx, r.t, &req)
+	rows, err := r.sess.version(ctx, r.t, &req, r.hint)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +171,19 @@ func (c *tableCursor) Close() {}
 
 // Write does the changes of a statement in the session's transaction.
 func (r *source) Write(ctx context.Context, changes []tsql.Change) error {
+	if r.hint.Table {
+		if err := r.sess.lockTable(ctx, r.t, r.hint); err != nil {
+			return err
+		}
+	}
 	return r.sess.write(ctx, r.t, changes)
+}
+
+// Hinted gives the table with other locks than the isolation level asks for.
+func (r *source) Hinted(h tsql.LockHint) tsql.Relation {
+	own := *r
+	own.hint = h
+	return &own
 }
 
 // Defaults gives the DEFAULT of each column.

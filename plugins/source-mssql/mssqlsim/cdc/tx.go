@@ -17,7 +17,7 @@ type Tx struct {
 	ops     []op
 	own     map[*Table]*version
 	locks   []rowLock
-	shared  []*Table // of which it keeps what it has read
+	kept    []*Table // of which it keeps what it has read
 	saved   []savepoint
 	// waits is the transaction this one waits for, to find deadlocks
 	waits *Tx
@@ -29,8 +29,11 @@ type Tx struct {
 	// at holds the commit's LSN and time when they are given, as in a replay
 	lsn  LSN
 	time time.Time
-	// snapshot holds the versions a SNAPSHOT transaction sees
-	snapshot map[*Table]*tree
+	// snapshot holds the versions that the running statement of a SNAPSHOT transaction sees, versions those of all its
+	// statements that SNAPSHOT isolation runs; shapes is the database's count of changes of shape when they were taken
+	snapshot, versions map[*Table]*tree
+	shapes             int64
+	started            bool // it has accessed data
 	// undone are how to undo changes of shape
 	undone []func()
 	done   bool
@@ -93,7 +96,10 @@ func (tx *Tx) rows(t *Table) *tree {
 }
 
 func (tx *Tx) rebase(t *Table, v *version) {
-	v.base, v.rows = t.rows, t.rows.clone()
+	if v.base = tx.snapshot[t]; v.base == nil {
+		v.base = t.rows
+	}
+	v.rows = v.base.clone()
 	for _, o := range tx.ops {
 		if o.table == t {
 			apply(v.rows, o)
@@ -150,7 +156,7 @@ func (tx *Tx) write(ctx context.Context, t *Table, changes []tsql.Change, wait l
 	}
 	unique := len(t.sideIndexes()) > 0
 	for _, o := range ops {
-		if len(t.shared) > 0 {
+		if len(t.kept) > 0 {
 			if err := db.await(ctx, tx, wait, func() *Tx { return t.reader(tx, o) }); err != nil {
 				return err
 			}
@@ -335,12 +341,12 @@ func (tx *Tx) release() {
 	for _, l := range tx.locks {
 		delete(l.table.locks, l.key)
 	}
-	tx.unshare()
+	tx.unkeep()
 	shaped := tx.db.shaping.CompareAndSwap(tx, nil)
-	if len(tx.locks) > 0 || len(tx.shared) > 0 || shaped {
+	if len(tx.locks) > 0 || len(tx.kept) > 0 || shaped {
 		tx.db.wake()
 	}
-	tx.locks, tx.shared, tx.done = nil, nil, true
+	tx.locks, tx.kept, tx.done = nil, nil, true
 }
 
 var errTxDone = errors.New("mssqlsim: the transaction has already ended")
@@ -368,16 +374,21 @@ func (tx *Tx) undo(name string) bool {
 		}
 		tx.ops = tx.ops[:tx.saved[i].ops]
 		tx.saved = tx.saved[:i+1]
-		tx.own = map[*Table]*version{}
 		tx.db.mu.Lock()
 		defer tx.db.mu.Unlock()
 		tx.revert(tx.saved[i].shapes)
-		for _, o := range tx.ops {
-			apply(tx.mine(o.table), o)
-		}
+		tx.redo()
 		return true
 	}
 	return false
+}
+
+// redo makes the transaction's own versions anew, of those it sees now and its changes.
+func (tx *Tx) redo() {
+	tx.own = map[*Table]*version{}
+	for _, o := range tx.ops {
+		apply(tx.mine(o.table), o)
+	}
 }
 
 // commit publishes the transaction's rows and writes its log record.
@@ -388,6 +399,7 @@ func (tx *Tx) commit() (LSN, error) {
 	if tx.done {
 		return LSN{}, errTxDone
 	}
+	tx.snapshot = nil
 	for t, v := range tx.own {
 		if v.base != t.rows {
 			tx.rebase(t, v)

@@ -102,19 +102,11 @@ func joined(kind string, l, r *source, on ast.BooleanExpression) *source {
 	return &source{kind: kind, left: l, right: r, on: on, refs: append(append([]*tableRef{}, l.refs...), r.refs...), mask: l.mask | r.mask}
 }
 
-// ignoredHints change locks and plans, never results, or ask for what the simulator does anyway.
-var ignoredHints = map[string]bool{"TabLock": true, "TabLockX": true, "HoldLock": true, "Rowlock": true, "PagLock": true, "UpdLock": true, "XLock": true,
-	"ReadCommitted": true, "ReadCommittedLock": true, "RepeatableRead": true, "Serializable": true, "ForceSeek": true, "ForceScan": true, "NoWait": true, "Snapshot": true}
-
 func (b *binder) declareNamed(x *ast.NamedTableReference, sc *scope, leaf func(*tableRef, node) *source) *source {
 	if x.TemporalClause != nil || x.TableSampleClause != nil {
 		unsupported("FOR SYSTEM_TIME and TABLESAMPLE")
 	}
-	for _, h := range x.TableHints {
-		if t, ok := h.(*ast.TableHint); !ok || !ignoredHints[t.HintKind] {
-			unsupported("the table hint %s", hintName(h))
-		}
-	}
+	hint := lockHint(x.TableHints, false)
 	n := objectName(x.SchemaObject)
 	alias := ident(x.Alias)
 	if alias == "" {
@@ -136,15 +128,9 @@ func (b *binder) declareNamed(x *ast.NamedTableReference, sc *scope, leaf func(*
 		failf(208, "Invalid object name '%s'.", n)
 	}
 	b.guard(rel, "SELECT", nil)
+	rel = hinted(rel, hint)
 	t := sc.add(alias, n.Schema, rel.Columns(), true)
 	return leaf(t, &scanNode{run: b.run, rel: rel, ref: t, rows: b.rowsWanted})
-}
-
-func hintName(h ast.TableHintType) string {
-	if t, ok := h.(*ast.TableHint); ok {
-		return t.HintKind
-	}
-	return nodeName(h)
 }
 
 // cte binds a common table expression.

@@ -39,7 +39,7 @@ func (b *binder) target(ref ast.TableReference) (Writable, Name) {
 		}
 		failf(1087, "Must declare the table variable \"%s\".", x.Variable.Name)
 	case *ast.NamedTableReference:
-		n := objectName(x.SchemaObject)
+		n, hint := objectName(x.SchemaObject), lockHint(x.TableHints, true)
 		rel, err := b.sess.Relation(n)
 		if err != nil {
 			fail(err)
@@ -47,7 +47,7 @@ func (b *binder) target(ref ast.TableReference) (Writable, Name) {
 		if rel == nil {
 			failf(208, "Invalid object name '%s'.", n)
 		}
-		w, ok := rel.(Writable)
+		w, ok := hinted(rel, hint).(Writable)
 		if u, is := rel.(interface{ Unwritable() error }); !ok && is {
 			fail(u.Unwritable())
 		}

@@ -27,8 +27,8 @@ func nameKeys(sql string) string {
 	return b.String()
 }
 
-// lockHints are hints that ask for locks; here every statement that writes locks what it writes.
-var lockHints = map[string]bool{"holdlock": true, "serializable": true, "updlock": true, "rowlock": true, "xlock": true, "tablock": true, "tablockx": true, "paglock": true}
+// mergeHints are hints that ask for locks; here every statement that writes locks what it writes.
+var mergeHints = map[string]bool{"holdlock": true, "serializable": true, "updlock": true, "rowlock": true, "xlock": true, "tablock": true, "tablockx": true, "paglock": true}
 
 // rewriteMerge takes lock hints off the target and makes a SELECT of VALUES.
 func rewriteMerge(sql string) string {
@@ -74,7 +74,7 @@ func blankHints(toks []token, with int, next func(int) int) {
 		return
 	}
 	for i = next(i); i < len(toks) && toks[i].text != ")"; i = next(i) {
-		if t := toks[i].text; t != "," && !lockHints[lower(t)] {
+		if t := toks[i].text; t != "," && !mergeHints[lower(t)] {
 			return
 		}
 	}
