@@ -54,7 +54,7 @@ func BenchmarkWire(b *testing.B) {
 		b.Run(path, func(b *testing.B) {
 			h := &canned{stopped: make(chan error, 1)}
 			if path == "generic" {
-				h.exec = generic
+				h.exec = generic(benchRows)
 			}
 			sock := rawLogin(b, serve(b, &tds.Server{Handler: h}))
 			b.ReportAllocs()
@@ -70,18 +70,20 @@ func BenchmarkWire(b *testing.B) {
 	}
 }
 
-// generic writes the rows of big100k by the path of boxed values.
-func generic(_ context.Context, _ *tds.Session, _ tds.Request, w *tds.Results) (bool, error) {
-	w.Columns(sixColumns)
-	lsn := make([]byte, 10)
-	amount := tds.Dec{Unscaled: bigInt(7), Scale: 4}
-	for i := range int64(benchRows) {
-		lsn[8], lsn[9] = byte(i>>8), byte(i)
-		if err := w.Row(lsn, int64(2), i, amount, moment, "row note text"); err != nil {
-			return true, err
+// generic writes n rows of big100k by the path of boxed values.
+func generic(n int64) func(context.Context, *tds.Session, tds.Request, *tds.Results) (bool, error) {
+	return func(_ context.Context, _ *tds.Session, _ tds.Request, w *tds.Results) (bool, error) {
+		w.Columns(sixColumns)
+		lsn := make([]byte, 10)
+		amount := tds.Dec{Unscaled: bigInt(7), Scale: 4}
+		for i := range n {
+			lsn[8], lsn[9] = byte(i>>8), byte(i)
+			if err := w.Row(lsn, int64(2), i, amount, moment, "row note text"); err != nil {
+				return true, err
+			}
 		}
+		return true, nil
 	}
-	return true, nil
 }
 
 // discardReply reads packets to the end of a message.

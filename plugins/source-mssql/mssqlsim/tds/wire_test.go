@@ -370,7 +370,7 @@ func TestResetIsAcknowledgedBeforeTheAnswer(t *testing.T) {
 
 func TestPacketsAreFullUpToTheLast(t *testing.T) {
 	t.Parallel()
-	h := &canned{exec: generic}
+	h := &canned{exec: generic(10_000)}
 	addr := serve(t, &tds.Server{Handler: h})
 	for _, size := range []int{512, 4096, 32767} {
 		c := dial(t, addr)
