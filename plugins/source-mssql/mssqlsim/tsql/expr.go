@@ -455,7 +455,7 @@ func (b *binder) coalesce(xs []ast.ScalarExpression, sc *scope) expr {
 }
 
 func (b *binder) scalarSubquery(q ast.QueryExpression, sc *scope) expr {
-	p := b.query(q, sc)
+	p := b.subquery(q, sc)
 	if len(p.columns()) != 1 {
 		failf(116, "Only one expression can be specified in the select list when the subquery is not introduced with EXISTS.")
 	}

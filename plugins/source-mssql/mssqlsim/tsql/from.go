@@ -44,7 +44,7 @@ func (b *binder) declare(ref ast.TableReference, sc *scope, applied bool) *sourc
 		if applied {
 			outer = sc
 		}
-		p := b.query(x.QueryExpression, outer)
+		p := b.subquery(x.QueryExpression, outer)
 		t := sc.add(ident(x.Alias), "", renamed(p.columns(), x.Columns, ident(x.Alias)), false)
 		return leaf(t, &derivedNode{plan: p, ref: t, applied: applied})
 	case *ast.InlineDerivedTable:
@@ -141,7 +141,7 @@ func (b *binder) cte(c *ast.CommonTableExpression) plan {
 	if r := b.recursive(c); r != nil {
 		return r
 	}
-	return b.query(c.QueryExpression, nil)
+	return b.subquery(c.QueryExpression, nil)
 }
 
 func (b *binder) declareValues(x *ast.InlineDerivedTable, sc *scope, leaf func(*tableRef, node) *source) *source {

@@ -69,7 +69,7 @@ func (b *binder) pred(x ast.BooleanExpression, sc *scope) pred {
 	case *ast.BooleanInExpression:
 		return b.in(e, sc)
 	case *ast.ExistsPredicate:
-		p := b.query(e.Subquery, sc)
+		p := b.subquery(e.Subquery, sc)
 		return func(f *frame) tri {
 			found := no
 			b.each(p, f, func(sqltype.Row) bool {
@@ -167,7 +167,7 @@ func (b *binder) in(e *ast.BooleanInExpression, sc *scope) pred {
 		list = append(list, b.compare("Equals", v, b.expr(y, sc)))
 	}
 	if e.Subquery != nil {
-		p := b.query(e.Subquery, sc)
+		p := b.subquery(e.Subquery, sc)
 		if len(p.columns()) != 1 {
 			failf(116, "Only one expression can be specified in the select list when the subquery is not introduced with EXISTS.")
 		}

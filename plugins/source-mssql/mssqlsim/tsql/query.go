@@ -355,9 +355,10 @@ func (b *binder) union(x *ast.BinaryQueryExpression, outer *scope) plan {
 	if x.BinaryQueryExpressionType != "Union" {
 		unsupported("%s", x.BinaryQueryExpressionType)
 	}
+	wholeUnion(x)
 	p := &unionPlan{run: b.run, all: x.All}
 	for _, q := range []ast.QueryExpression{x.FirstQueryExpression, x.SecondQueryExpression} {
-		part := b.query(q, outer)
+		part := b.subquery(q, outer)
 		if u, ok := part.(*unionPlan); ok && u.all && p.all {
 			p.parts = append(p.parts, u.parts...) // one flat list
 		} else {

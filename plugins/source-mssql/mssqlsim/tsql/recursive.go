@@ -52,7 +52,7 @@ func (b *binder) recursive(c *ast.CommonTableExpression) plan {
 		default:
 			b.working[key] = nil
 		}
-		p := b.query(q, nil)
+		p := b.subquery(q, nil)
 		if i == 0 {
 			r.cols = renamed(p.columns(), c.Columns, r.name)
 			for k := range r.cols {

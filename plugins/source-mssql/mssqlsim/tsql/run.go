@@ -175,9 +175,17 @@ func (x *executor) rewritten(sql string) string {
 
 // parse reads a batch after rewrite.
 func parse(ctx context.Context, sql string) (*ast.Script, error) {
+	if err := unclosed(sql); err != nil {
+		return nil, err
+	}
 	sc, err := parser.Parse(ctx, strings.NewReader(sql))
 	if err != nil {
 		return nil, sqltype.Errorf(102, "Incorrect syntax: %v", err)
+	}
+	for _, b := range sc.Batches {
+		if err := unsaid(b.Statements, sql, true); err != nil {
+			return nil, err
+		}
 	}
 	return sc, nil
 }
