@@ -105,6 +105,9 @@ func (*discard) Columns([]tsql.Column) error        { return nil }
 func (*discard) Row(sqltype.Row) error              { return nil }
 func (*discard) EndResult()                         {}
 func (*discard) Affected(int64, tsql.StatementKind) {}
+func (*discard) Done(tsql.StatementKind)            {}
+func (*discard) BeginProcedure()                    {}
+func (*discard) EndProcedure(int32, bool)           {}
 func (*discard) Info(*sqltype.Error)                {}
 func (*discard) NoCount(bool) bool                  { return false }
 func (*discard) Database(string)                    {}

@@ -1,6 +1,11 @@
 package mssqlsim
 
-import "testing"
+import (
+	"errors"
+	"testing"
+
+	mssql "github.com/microsoft/go-mssqldb"
+)
 
 // What a CATCH block knows of its error, and the text of RAISERROR (Microsoft: TRY...CATCH, RAISERROR).
 func TestErrorsInTheirOwnWords(t *testing.T) {
@@ -39,5 +44,33 @@ func TestErrorsInTheirOwnWords(t *testing.T) {
 		if got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.raise, got, tc.want)
 		}
+	}
+}
+
+// Where an error comes from (Microsoft: ERROR_LINE, ERROR_PROCEDURE), and @@ERROR, which is of the statement before
+// (Microsoft: @@ERROR).
+func TestErrorsNameTheirPlace(t *testing.T) {
+	t.Parallel()
+	_, conn := newDatabase(t)
+	runBatches(t, conn, "CREATE TABLE dbo.k (id int NOT NULL PRIMARY KEY); INSERT dbo.k VALUES (1)", "\nCREATE PROC dbo.bad AS\n\nINSERT dbo.k VALUES (1)")
+	const place = " END TRY\nBEGIN CATCH SELECT ERROR_LINE(), ERROR_PROCEDURE() END CATCH"
+	for _, tc := range []struct {
+		sql  string
+		want []string
+	}{
+		{"BEGIN TRY\n\nSELECT 1 / (id - 1) FROM dbo.k" + place, []string{"3|NULL"}},
+		{"BEGIN TRY\nIF 1 = 1\nBEGIN\nTHROW 50001, 'x', 1;\nEND" + place, []string{"4|NULL"}},
+		{"\nBEGIN TRY EXEC dbo.bad" + place, []string{"4|dbo.bad"}},
+		{"\nBEGIN TRY EXEC sp_executesql N'\n\n\n\nSELECT 1/0'" + place, []string{"5|NULL"}},
+		{"RAISERROR('low', 10, 1) SELECT @@ERROR", []string{"0"}},
+		{"BEGIN TRY RAISERROR('x', 16, 1) END TRY BEGIN CATCH SELECT @@ERROR SELECT @@ERROR END CATCH", []string{"50000", "0"}},
+		{"BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH IF @@ERROR = 8134 SELECT 'here', @@ERROR END CATCH", []string{"here|0"}},
+	} {
+		equal(t, queryAll(t, conn, tc.sql), tc.want)
+	}
+	_, err := conn.ExecContext(t.Context(), "SELECT 1\n\nEXEC dbo.bad")
+	var e mssql.Error
+	if !errors.As(err, &e) || e.LineNo != 4 || e.ProcName != "bad" {
+		t.Errorf("%+v", err)
 	}
 }

@@ -302,7 +302,7 @@ func wireError(err error) error {
 }
 
 func toWire(e *sqltype.Error) *tds.Error {
-	out := &tds.Error{Number: e.Number, State: e.State, Class: e.Class, Msg: e.Message, Line: 1}
+	out := &tds.Error{Number: e.Number, State: e.State, Class: e.Class, Msg: e.Message, Line: max(e.Line, 1), Proc: e.Procedure}
 	if e.First != nil {
 		out.First = toWire(e.First)
 	}
@@ -345,16 +345,17 @@ func (o *output) Row(row sqltype.Row) error {
 func (o *output) EndResult() { o.w.EndResult() }
 
 func (o *output) Affected(n int64, kind tsql.StatementKind) {
-	cmd := map[tsql.StatementKind]uint16{tsql.KindInsert: tds.CmdInsert, tsql.KindUpdate: tds.CmdUpdate, tsql.KindDelete: tds.CmdDelete, tsql.KindMerge: tds.CmdMerge}[kind]
+	cmd := map[tsql.StatementKind]uint16{tsql.KindSelect: tds.CmdSelect, tsql.KindInsert: tds.CmdInsert, tsql.KindUpdate: tds.CmdUpdate, tsql.KindDelete: tds.CmdDelete, tsql.KindMerge: tds.CmdMerge}[kind]
 	o.w.Affected(uint64(n), cmd)
 }
 
-func (o *output) Info(e *sqltype.Error) {
-	o.w.Info(toWire(e))
-	if e.Number == 0 { // PRINT, a statement that counts nothing
-		o.w.Done()
-	}
+func (o *output) Done(kind tsql.StatementKind) {
+	o.w.Done(map[tsql.StatementKind]uint16{tsql.KindBegin: tds.CmdBegin, tsql.KindCommit: tds.CmdCommit, tsql.KindRollback: tds.CmdRollback}[kind])
 }
+
+func (o *output) BeginProcedure()                        { o.w.BeginProcedure() }
+func (o *output) EndProcedure(status int32, failed bool) { o.w.EndProcedure(status, failed) }
+func (o *output) Info(e *sqltype.Error)                  { o.w.Info(toWire(e)) }
 
 func (o *output) Raise(e *sqltype.Error) { o.w.Raise(toWire(e)) }
 func (o *output) NoCount(on bool) (before bool) {

@@ -58,6 +58,9 @@ func events(t *testing.T, name string) (out []Event) {
 type rows struct{ out []string }
 
 func (r *rows) Columns([]tsql.Column) error        { return nil }
+func (r *rows) Done(tsql.StatementKind)            {}
+func (r *rows) BeginProcedure()                    {}
+func (r *rows) EndProcedure(int32, bool)           {}
 func (r *rows) EndResult()                         {}
 func (r *rows) Affected(int64, tsql.StatementKind) {}
 func (r *rows) Info(*sqltype.Error)                {}

@@ -8,6 +8,10 @@ type Error struct {
 	State   uint8
 	Class   uint8 // severity: 11 to 16 fail the statement, 20 and up the connection
 	Message string
+	// Line is that of the statement in its batch or procedure, from 1; 0 is not known. Schema and Procedure name the
+	// procedure, when it is one.
+	Line              int32
+	Schema, Procedure string
 	// First is an error that is sent before this one: some statements tell the reason and then that they failed.
 	First *Error
 }

@@ -38,14 +38,18 @@ const (
 	envReset      = 18
 )
 
-// Statement kinds as the CurCmd of DONE tokens names them.
+// Statement kinds as the CurCmd of DONE tokens names them. Microsoft: [MS-TDS] leaves the numbers to the server; these are
+// those that Microsoft's clients know.
 const (
-	CmdSelect  = 0xC1
-	CmdInsert  = 0xC3
-	CmdDelete  = 0xC4
-	CmdUpdate  = 0xC5
-	CmdMerge   = 0x117
-	CmdExecute = 0xE0
+	CmdSelect   = 0xC1
+	CmdInsert   = 0xC3
+	CmdDelete   = 0xC4
+	CmdUpdate   = 0xC5
+	CmdMerge    = 0x117
+	CmdExecute  = 0xE0
+	CmdRollback = 0xD2
+	CmdBegin    = 0xD4
+	CmdCommit   = 0xD5
 )
 
 // Error is a SQL Server error, or a message when it is given to Results.Info. A Handler returns it to fail a request.

@@ -14,7 +14,7 @@ import (
 // These tests look at the tokens that are sent: most of what they assert no driver notices when it is missing.
 
 // assertTokens compares an answer, one token a line; hexadecimal descriptors of transactions are shown as T.
-func assertTokens(t *testing.T, got []token, want string) {
+func assertTokens(t *testing.T, got []token, want string) bool {
 	t.Helper()
 	text := regexp.MustCompile(`(ENVCHANGE (?:8|9|10)) ?([0-9a-f]{16})?( ?)([0-9a-f]{16})?`).ReplaceAllStringFunc(show7(got), func(s string) string {
 		return regexp.MustCompile(`[0-9a-f]{16}`).ReplaceAllString(s, "T")
@@ -25,7 +25,9 @@ func assertTokens(t *testing.T, got []token, want string) {
 	}
 	if want := strings.Join(lines, "\n"); text != want {
 		t.Errorf("got\n%s\nwant\n%s", text, want)
+		return false
 	}
+	return true
 }
 
 func TestLoginAnswerByVersion(t *testing.T) {

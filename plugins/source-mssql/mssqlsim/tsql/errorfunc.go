@@ -9,7 +9,7 @@ import (
 )
 
 // caughtError binds ERROR_NUMBER and its kin: NULL outside of a CATCH block (Microsoft: ERROR_NUMBER, ERROR_MESSAGE,
-// ERROR_SEVERITY, ERROR_STATE, ERROR_PROCEDURE). Procedures are the server's own here, and no error comes from one.
+// ERROR_SEVERITY, ERROR_STATE, ERROR_LINE, ERROR_PROCEDURE). No error comes from inside a procedure of the server's own.
 func (b *binder) caughtError(name string, args []expr) expr {
 	if len(args) > 0 {
 		failf(174, "The %s function requires 0 argument(s).", strings.ToLower(name))
@@ -36,9 +36,29 @@ func (b *binder) caughtError(name string, args []expr) expr {
 			return sqltype.FromInt(int64(e.State))
 		case "ERROR_MESSAGE":
 			return sqltype.FromString(e.Message)
+		case "ERROR_LINE":
+			return sqltype.FromInt(int64(max(e.Line, 1)))
 		}
-		return sqltype.Value{}
+		if e.Procedure == "" {
+			return sqltype.Value{}
+		}
+		return sqltype.FromString(b.procedureOf(e))
 	}}
+}
+
+// procedureOf names the procedure of an error: with its schema since SQL Server 2017, but not in Azure SQL Database.
+func (b *binder) procedureOf(e *sqltype.Error) string {
+	property := func(name string) string {
+		v, _, _, err := b.sess.System("SERVERPROPERTY", []sqltype.Value{sqltype.FromString(name)})
+		if err != nil {
+			b.fail(err)
+		}
+		return v.Str()
+	}
+	if property("ProductMajorVersion") == "13" || property("EngineEdition") == "5" {
+		return e.Procedure
+	}
+	return e.Schema + "." + e.Procedure
 }
 
 // raised is the text of RAISERROR with its arguments in their places (Microsoft: RAISERROR). Flags, widths and

@@ -16,13 +16,21 @@ func (x *executor) execute(s *ast.ExecuteStatement) error {
 	if l, ok := spec.ExecutableEntity.(*ast.ExecutableStringList); ok {
 		return x.asPrincipal(spec.ExecuteContext, func() error { return x.executeText(l) })
 	}
+	x.out.BeginProcedure()
+	status, err := x.procedure(spec)
+	x.out.EndProcedure(status, err != nil)
+	return err
+}
+
+// procedure is EXECUTE of a procedure; it gives its return status.
+func (x *executor) procedure(spec *ast.ExecuteSpecification) (int32, error) {
 	if p, ok := spec.ExecutableEntity.(*ast.ExecutableProcedureReference); ok && p.ProcedureReference.ProcedureReference != nil {
 		n := objectName(p.ProcedureReference.ProcedureReference.Name)
 		if sqltype.EqualName(n.Object, "sp_executesql") {
-			return x.executeSQL(p)
+			return 0, x.executeSQL(p)
 		}
 		if sqltype.EqualName(n.Object, "sp_describe_first_result_set") {
-			return x.scoped(false, func(b *binder) error {
+			return 0, x.scoped(false, func(b *binder) error {
 				rows, err := x.describe(n, b.arguments(p.Parameters))
 				if err != nil {
 					return err
@@ -30,13 +38,12 @@ func (x *executor) execute(s *ast.ExecuteStatement) error {
 				return sendRows(x.out, rows)
 			})
 		}
-	}
-	if p, ok := spec.ExecutableEntity.(*ast.ExecutableProcedureReference); ok && p.ProcedureReference.ProcedureReference != nil {
-		if ok, err := x.executeRoutine(spec, p, objectName(p.ProcedureReference.ProcedureReference.Name)); ok || err != nil {
-			return err
+		if status, ok, err := x.executeRoutine(spec, p, n); ok || err != nil {
+			return status, err
 		}
 	}
-	return x.scoped(true, func(b *binder) error {
+	return 0, x.scoped(true, func(b *binder) error {
+		b.batch.lastError = 0
 		rows, err := x.call(b, spec)
 		if err != nil {
 			return err
@@ -94,7 +101,7 @@ func Call(ctx context.Context, sess Session, n Name, args []*Argument, out Outpu
 			return err
 		}
 		if p == nil {
-			return sqltype.Errorf(2812, "Could not find stored procedure '%s'.", n)
+			return noProcedure(n)
 		}
 		vals, err := bindArguments(p, n, args, b.locale())
 		if err != nil {
@@ -106,6 +113,12 @@ func Call(ctx context.Context, sess Session, n Name, args []*Argument, out Outpu
 		}
 		return sendRows(out, rows)
 	})
+}
+
+func noProcedure(n Name) error {
+	e := sqltype.Errorf(2812, "Could not find stored procedure '%s'.", n)
+	e.State = 62
+	return e
 }
 
 func bindArguments(p *Procedure, n Name, args []*Argument, locale *sqltype.Locale) (map[string]sqltype.Value, error) {
@@ -162,7 +175,7 @@ func (x *executor) call(b *binder, spec *ast.ExecuteSpecification) (*Rows, error
 		if r, err := b.sess.Routine(n); r != nil || err != nil {
 			return nil, notInserted(n, err)
 		}
-		return nil, sqltype.Errorf(2812, "Could not find stored procedure '%s'.", n)
+		return nil, noProcedure(n)
 	}
 	vals, err := bindArguments(p, n, b.arguments(e.Parameters), b.locale())
 	if err != nil {
@@ -206,7 +219,7 @@ func (x *executor) nested(sql string, vars map[string]*variable) error {
 	restore := x.sess.Settings().keep()
 	defer func() {
 		restore()
-		outer.rowCount, outer.implicit = inner.rowCount, inner.implicit
+		outer.rowCount, outer.implicit, outer.lastError = inner.rowCount, inner.implicit, inner.lastError
 		x.batch = outer
 	}()
 	_, err := x.text(sql)

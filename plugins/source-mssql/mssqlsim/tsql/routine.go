@@ -202,16 +202,16 @@ func CallRoutine(ctx context.Context, sess Session, n Name, args []*Argument, ou
 }
 
 // executeRoutine is EXEC of a procedure; ok is false when it is none that a user made.
-func (x *executor) executeRoutine(spec *ast.ExecuteSpecification, e *ast.ExecutableProcedureReference, n Name) (ok bool, err error) {
+func (x *executor) executeRoutine(spec *ast.ExecuteSpecification, e *ast.ExecutableProcedureReference, n Name) (status int32, ok bool, err error) {
 	if p, err := x.sess.Procedure(n); p != nil || err != nil {
-		return false, nil
+		return 0, false, nil
 	}
 	r, err := x.sess.Routine(n)
 	if r == nil || err != nil {
-		return err != nil, err
+		return 0, err != nil, err
 	}
 	if spec.LinkedServer != nil || spec.ExecuteContext != nil {
-		return true, sqltype.Unsupported("EXECUTE AT and AS")
+		return 0, true, sqltype.Unsupported("EXECUTE AT and AS")
 	}
 	var args []*Argument
 	targets := map[*Argument]string{}
@@ -233,13 +233,13 @@ func (x *executor) executeRoutine(spec *ast.ExecuteSpecification, e *ast.Executa
 			args = append(args, a)
 		}
 	}); err != nil {
-		return true, err
+		return 0, true, err
 	}
-	status, err := x.callRoutine(r, args)
+	status, err = x.callRoutine(r, args)
 	if err != nil {
-		return true, err
+		return 0, true, err
 	}
-	return true, x.plain(func(b *binder) {
+	return status, true, x.plain(func(b *binder) {
 		for a, name := range targets {
 			b.set(name, a.Value, a.Type)
 		}

@@ -29,13 +29,17 @@ type Argument struct {
 // StatementKind tells a client what a row count counts.
 type StatementKind uint8
 
-// The kinds of statements with a row count.
+// The kinds of statements with a row count, and those that clients tell from others without one.
 const (
 	KindSelect StatementKind = iota
 	KindInsert
 	KindUpdate
 	KindDelete
 	KindMerge
+	KindBegin // of a transaction
+	KindCommit
+	KindRollback
+	KindOther
 )
 
 // Output receives what a batch produces, in order. An error of Columns or Row ends the batch.
@@ -46,6 +50,12 @@ type Output interface {
 	EndResult()
 	// Affected counts the rows a statement changed. It ends the rows of the last Columns too, those of OUTPUT.
 	Affected(n int64, kind StatementKind)
+	// Done ends a statement that has neither rows nor a count.
+	Done(kind StatementKind)
+	// BeginProcedure and EndProcedure stand around what a procedure gives that a statement calls. One that failed has no
+	// return status.
+	BeginProcedure()
+	EndProcedure(status int32, failed bool)
 	Info(e *sqltype.Error)
 	// Raise reports an error that does not end the batch.
 	Raise(e *sqltype.Error)
@@ -376,9 +386,13 @@ func (x *executor) assign(b *binder, q *ast.QuerySpecification) error {
 	n := int64(0)
 	for {
 		row, err := p.next()
-		if err != nil || row == nil {
-			b.batch.rowCount = n
+		if err != nil {
 			return err
+		}
+		if row == nil {
+			b.batch.rowCount = n
+			b.out.Affected(n, KindSelect)
+			return nil
 		}
 		n++
 		for i, v := range vars {

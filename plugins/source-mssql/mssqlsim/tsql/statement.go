@@ -1,6 +1,7 @@
 package tsql
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 	"time"
@@ -10,6 +11,69 @@ import (
 )
 
 func (x *executor) statement(st ast.Statement) (f flow, err error) {
+	if f, err = x.carryOut(st); err != nil {
+		return f, x.located(err, st)
+	}
+	x.done(st)
+	return f, nil
+}
+
+// located gives an error the place of the innermost statement that it comes from. Errors may be shared, so it is a copy.
+func (x *executor) located(err error, st ast.Statement) error {
+	e, ok := err.(*sqltype.Error)
+	if !ok || e.Line > 0 {
+		return err
+	}
+	out := *e
+	x.locate(&out, st)
+	if e == x.batch.raised {
+		x.batch.raised = &out
+	}
+	return &out
+}
+
+// locate says where a message comes from.
+func (x *executor) locate(e *sqltype.Error, st ast.Statement) {
+	if f, ok := st.(interface{ Frag() *ast.Fragment }); ok {
+		e.Line = int32(f.Frag().StartLine)
+	}
+	if x.batch.routine != nil {
+		e.Schema, e.Procedure = cmp.Or(x.batch.routine.Name.Schema, "dbo"), x.batch.routine.Name.Object
+	}
+	if e.First != nil {
+		first := *e.First
+		first.Line, first.Schema, first.Procedure = e.Line, e.Schema, e.Procedure
+		e.First = &first
+	}
+}
+
+// done tells the end of a statement that has told nothing itself; @@ERROR is 0 behind it. Declarations have none, nor has
+// control of flow (Microsoft: [MS-TDS] DONE; @@ERROR (Transact-SQL)).
+func (x *executor) done(st ast.Statement) {
+	kind := KindOther
+	switch st.(type) {
+	case *ast.BeginEndBlockStatement, *ast.IfStatement, *ast.WhileStatement, *ast.BreakStatement, *ast.ContinueStatement, *ast.ReturnStatement, *ast.TryCatchStatement,
+		*ast.DeclareVariableStatement, *ast.DeclareTableVariableStatement:
+		return
+	case *ast.RaiseErrorStatement, *ast.ExecuteStatement: // it is their error that counts
+		return
+	case *ast.BeginTransactionStatement:
+		kind = KindBegin
+	case *ast.CommitTransactionStatement:
+		kind = KindCommit
+	case *ast.RollbackTransactionStatement:
+		kind = KindRollback
+	}
+	x.batch.lastError = 0
+	switch st.(type) {
+	case *ast.SelectStatement, *ast.InsertStatement, *ast.UpdateStatement, *ast.DeleteStatement, *ast.MergeStatement:
+	default:
+		x.out.Done(kind)
+	}
+}
+
+// carryOut does what a statement says.
+func (x *executor) carryOut(st ast.Statement) (f flow, err error) {
 	defer catch(&err)
 	switch s := st.(type) {
 	case *ast.SelectStatement:
@@ -64,7 +128,9 @@ func (x *executor) statement(st ast.Statement) (f flow, err error) {
 	case *ast.PrintStatement:
 		return goOn, x.plain(func(b *binder) {
 			v := b.valueOf(s.Expression, sqltype.Str(sqltype.NVarChar, 4000))
-			x.out.Info(&sqltype.Error{State: 1, Message: v.Str()})
+			e := &sqltype.Error{State: 1, Message: v.Str()}
+			x.locate(e, s)
+			x.out.Info(e)
 		})
 	case *ast.RaiseErrorStatement:
 		return goOn, x.raise(s)
@@ -117,6 +183,7 @@ func (x *executor) branch(s *ast.IfStatement) (flow, error) {
 	if err != nil {
 		return goOn, err
 	}
+	x.batch.lastError = 0
 	next := s.ElseStatement
 	if ok {
 		next = s.ThenStatement
@@ -155,7 +222,7 @@ func (x *executor) try(s *ast.TryCatchStatement) (flow, error) {
 		return f, err
 	}
 	before := x.batch.caught
-	x.batch.caught = e
+	x.batch.caught, x.batch.lastError = e, e.Number
 	f, err = x.statements(s.CatchStatements.Statements)
 	x.batch.caught = before
 	return f, err
@@ -163,6 +230,7 @@ func (x *executor) try(s *ast.TryCatchStatement) (flow, error) {
 
 func (x *executor) raise(s *ast.RaiseErrorStatement) error {
 	e := &sqltype.Error{Number: 50000}
+	x.locate(e, s)
 	if err := x.plain(func(b *binder) {
 		e.Message = b.raised(b.valueOf(s.FirstParameter, sqltype.Str(sqltype.NVarChar, 2047)).Str(), s.OptionalParameters)
 		e.Class = uint8(b.valueOf(s.SecondParameter, sqltype.Of(sqltype.Int)).Int())
@@ -175,11 +243,14 @@ func (x *executor) raise(s *ast.RaiseErrorStatement) error {
 	}
 	switch {
 	case e.Class <= 10:
+		x.batch.lastError = 0
 		x.out.Info(e)
+		x.out.Done(KindOther)
 	case x.depth > 0 || e.Class >= 20: // which no CATCH sees, and which ends the connection
 		x.batch.raised = e
 		return e
 	default:
+		x.batch.lastError = e.Number
 		x.out.Raise(e)
 	}
 	return nil
