@@ -38,13 +38,14 @@ missing() {
   result[$1]="SKIPPED: $2 is missing"
 }
 
-# start TLS: a server with the judges' tables, on a free port; sets address.
+# start TLS: a server with the judges' tables, on a free port; sets address. TLS is empty for one without tables.
 start() {
   stop
-  local certificate=()
-  [ "$1" = off ] || certificate=(-certificate "$build/server.pem")
+  local flags=(-tls "${1:-off}")
+  [ -z "$1" ] || flags+=(-sql "$here/orders.sql")
+  case $1 in '' | off) ;; *) flags+=(-certificate "$build/server.pem") ;; esac
   : > "$build/ready" # what the one before wrote must not be read for this one
-  "$root/bin/mssqlsim" -tls "$1" -sql "$here/orders.sql" "${certificate[@]}" > "$build/ready" 2> "$build/server.log" &
+  "$root/bin/mssqlsim" "${flags[@]}" > "$build/ready" 2> "$build/server.log" &
   server=$!
   for _ in $(seq 200); do
     if read -r _ _ address _ < "$build/ready"; then return; fi
@@ -69,6 +70,11 @@ suite() {
     timeout 300 "$@" --host=127.0.0.1 --port="${address##*:}" --database=shop --user=sa '--password=Secret1!' \
       --tls=$tls --values="$here/values.tsv" --table=dbo.orders "${tail[@]}" >> "$out" 2> "$build/out/$judge.$tls.log" || code=$?
   done
+  if [ "$judge" = tsql ]; then # the guide shows it
+    start ''
+    bash "$here/transcript.sh" --host=127.0.0.1 --port="${address##*:}" --user=sa '--password=Secret1!' "--page=$root/docs/guides/simulator.md" \
+      >> "$out" 2> "$build/out/tsql.transcript.log" || { code=1; cat "$build/out/tsql.transcript.log" >&2; }
+  fi
   finish "$judge" $code $((SECONDS - began))
 }
 
