@@ -38,6 +38,9 @@ func ArithType(op Op, a, b Type) (Type, error) {
 		return t, nil
 	}
 	if op == Add && a.Class() == ClassBinary && b.Class() == ClassBinary {
+		if a.Len == Max || b.Len == Max {
+			return Bin(VarBinary, Max), nil
+		}
 		return Bin(VarBinary, min(8000, a.Len+b.Len)), nil
 	}
 	t := Common(a, b)
@@ -109,8 +112,14 @@ func Arith(op Op, a, b Value, t Type) (Value, error) {
 	}
 	switch t.Class() {
 	case ClassString:
+		if len(a.s)+len(b.s) > LongestValue {
+			return Value{}, TooLong()
+		}
 		return Convert(FromString(a.s+b.s), t, t, 0)
 	case ClassBinary:
+		if len(a.s)+len(b.s) > LongestValue {
+			return Value{}, TooLong()
+		}
 		return Convert(FromBytes(a.s+b.s), t, t, 0)
 	case ClassInt, ClassBit:
 		n, err := arithInt(op, a.n, b.n, t)

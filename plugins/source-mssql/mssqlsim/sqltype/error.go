@@ -28,6 +28,13 @@ func Errorf(number int32, format string, args ...any) *Error {
 // the range SQL Server leaves to users, so it cannot be mistaken for an error of the server.
 const NumberUnsupported = 50001
 
+// LongestValue is the greatest number of bytes of a value that an expression may make. A server's limit is 2^31 - 1, which
+// here a single statement could fill the memory with.
+const LongestValue = 64 << 20
+
+// TooLong is the error of a longer one.
+func TooLong() *Error { return Unsupported("values of more than %d bytes", LongestValue) }
+
 // Unsupported names what the simulator does not understand; a statement with it fails as a whole.
 func Unsupported(format string, args ...any) *Error {
 	return Errorf(NumberUnsupported, "mssqlsim does not understand "+format, args...)

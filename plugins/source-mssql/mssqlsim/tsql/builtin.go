@@ -13,7 +13,7 @@ func (b *binder) builtin(name string, args []expr) expr {
 		if len(args) < fn.args || fn.args == 0 && len(args) == 0 {
 			failf(174, "The %s function requires %d argument(s).", strings.ToLower(name), fn.args)
 		}
-		return b.textFunction(fn, args)
+		return b.textFunction(name, fn, args)
 	}
 	switch name {
 	case "ISNULL":
@@ -182,7 +182,12 @@ func (b *binder) concat(args []expr) expr {
 	return expr{typ: sqltype.Str(kind, length), eval: func(f *frame) sqltype.Value {
 		var s strings.Builder
 		for _, a := range args {
-			s.WriteString(a.eval(f).Str())
+			v := a.eval(f).Str()
+			if s.Len()+len(v) > sqltype.LongestValue {
+				b.fail(sqltype.TooLong())
+				return sqltype.Value{}
+			}
+			s.WriteString(v)
 		}
 		return sqltype.FromString(s.String())
 	}}

@@ -1,7 +1,9 @@
 package tsql
 
 import (
+	"iter"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -44,7 +46,14 @@ type token struct {
 }
 
 // tokens cuts a statement into words, texts, quoted names, comments, blanks and single characters.
-func tokens(sql string) (out []token) {
+func tokens(sql string) []token { return slices.Collect(eachToken(sql)) }
+
+// eachToken is tokens one after the other.
+func eachToken(sql string) iter.Seq[token] {
+	return func(yield func(token) bool) { cut(sql, yield) }
+}
+
+func cut(sql string, yield func(token) bool) {
 	until := func(i int, end string) int {
 		k := strings.Index(sql[i:], end)
 		if k < 0 {
@@ -80,10 +89,11 @@ func tokens(sql string) (out []token) {
 				j++
 			}
 		}
-		out = append(out, token{sql[i:j], blank})
+		if !yield(token{sql[i:j], blank}) {
+			return
+		}
 		i = j
 	}
-	return out
 }
 
 func wordByte(c byte) bool {

@@ -129,13 +129,23 @@ func (b *binder) dateAdd(part string, n, e expr) expr {
 		if v.IsNull() || k.IsNull() {
 			return sqltype.Value{}
 		}
-		ticks := localTicks(v)
-		if unit > 0 {
-			ticks += k.Int() * unit
-		} else {
-			ticks = addMonths(ticks, int(k.Int())*months)
+		ticks, count := localTicks(v), k.Int()
+		first, end := int64(0), endOfDays
+		switch t.Kind {
+		case sqltype.DateTime:
+			first = firstDateTime
+		case sqltype.SmallDateTime:
+			first, end = firstSmallDateTime, endSmallDateTime
 		}
-		if ticks < 0 || ticks >= endOfDays {
+		switch {
+		case unit > 0 && max(count, -count) <= endOfDays/unit:
+			ticks += count * unit
+		case months > 0 && max(count, -count) <= 10_000*12:
+			ticks = addMonths(ticks, int(count)*months)
+		default:
+			ticks = -1
+		}
+		if ticks < first || ticks >= end {
 			b.fail(sqltype.Errorf(517, "Adding a value to a '%s' column caused an overflow.", t.Kind))
 			return sqltype.Value{}
 		}
@@ -149,7 +159,13 @@ func (b *binder) dateAdd(part string, n, e expr) expr {
 	}})
 }
 
-var endOfDays = sqltype.TicksOf(time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC))
+// What the types of dates hold ("Microsoft: datetime (Transact-SQL), smalldatetime (Transact-SQL)").
+var (
+	endOfDays          = sqltype.TicksOf(time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC))
+	firstDateTime      = sqltype.TicksOf(time.Date(1753, 1, 1, 0, 0, 0, 0, time.UTC))
+	firstSmallDateTime = sqltype.TicksOf(time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC))
+	endSmallDateTime   = sqltype.TicksOf(time.Date(2079, 6, 7, 0, 0, 0, 0, time.UTC))
+)
 
 // addMonths keeps the day, or takes the last of a shorter month ("Microsoft: DATEADD (Transact-SQL)").
 func addMonths(ticks int64, n int) int64 {

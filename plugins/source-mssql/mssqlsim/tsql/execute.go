@@ -209,8 +209,13 @@ func (b *binder) arguments(ps []*ast.ExecuteParameter) (out []*Argument) {
 	return out
 }
 
-// nested runs text with variables of its own.
-func (x *executor) nested(sql string, vars map[string]*variable) error {
+// nested runs text with variables of its own, that many levels deeper (Microsoft: @@NESTLEVEL (Transact-SQL)).
+func (x *executor) nested(sql string, vars map[string]*variable, levels int) error {
+	if x.nesting+levels > nestingLimit {
+		return tooDeep()
+	}
+	x.nesting += levels
+	defer func() { x.nesting -= levels }()
 	outer := x.batch
 	inner := *outer
 	inner.vars, inner.tables = vars, map[string]*tableVar{}
@@ -239,7 +244,7 @@ func (x *executor) executeText(l *ast.ExecutableStringList) error {
 	if err != nil {
 		return err
 	}
-	return x.nested(sql.String(), map[string]*variable{})
+	return x.nested(sql.String(), map[string]*variable{}, 1)
 }
 
 // executeSQL is EXEC sp_executesql @statement, @params, values.
@@ -280,7 +285,7 @@ func (x *executor) executeSQL(e *ast.ExecutableProcedureReference) error {
 	if err != nil {
 		return err
 	}
-	if err := x.nested(sql, vars); err != nil {
+	if err := x.nested(sql, vars, 2); err != nil {
 		return err
 	}
 	return x.plain(func(b *binder) {

@@ -48,6 +48,9 @@ func (n *loopJoin) next() (bool, error) {
 				s.hit = nil
 			}
 		}
+		if err := n.run.tick(); err != nil {
+			return false, err
+		}
 		ok, err := n.right.next()
 		if err != nil {
 			return false, err
@@ -174,6 +177,9 @@ func (n *hashJoin) next() (bool, error) {
 		}
 	candidates:
 		for n.at < len(n.cand) {
+			if err := n.run.tick(); err != nil {
+				return false, err
+			}
 			n.saver.restore(n.f, n.cand[n.at])
 			n.at++
 			for _, p := range n.preds {

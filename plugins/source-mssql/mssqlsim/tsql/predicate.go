@@ -1,6 +1,7 @@
 package tsql
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
@@ -224,45 +225,57 @@ func (b *binder) like(e *ast.BooleanLikeExpression, sc *scope) pred {
 	}
 }
 
-// like matches text against a pattern of %, _, [set] and [^set] ("Microsoft: LIKE (Transact-SQL)").
+// like matches text against a pattern of %, _, [set] and [^set] ("Microsoft: LIKE (Transact-SQL)"). Of several % only the
+// last one is tried again: what the ones before took is as good as anything.
 func like(s, p []rune, escape rune) bool {
-	for len(p) > 0 {
-		switch c := p[0]; {
-		case escape != 0 && c == escape && len(p) > 1:
-			if len(s) == 0 || s[0] != p[1] {
-				return false
+	again, from := -1, 0 // the pattern behind the last %, and where in the text it was tried
+	i, j := 0, 0
+	for {
+		switch {
+		case j == len(p) && (j == again || blank(s[i:])):
+			return true
+		case j < len(p) && p[j] == '%' && p[j] != escape:
+			j++
+			again, from = j, i
+			continue
+		case j < len(p) && i < len(s):
+			if n := likeOne(s[i], p[j:], escape); n > 0 {
+				i, j = i+1, j+n
+				continue
 			}
-			s, p = s[1:], p[2:]
-		case c == '%':
-			for i := 0; i <= len(s); i++ {
-				if like(s[i:], p[1:], escape) {
-					return true
-				}
-			}
-			return false
-		case c == '_':
-			if len(s) == 0 {
-				return false
-			}
-			s, p = s[1:], p[1:]
-		case c == '[':
-			end := strings.IndexRune(string(p[1:]), ']')
-			if end < 0 || len(s) == 0 {
-				return false
-			}
-			set := []rune(string(p[1:])[:end])
-			if !inSet(s[0], set) {
-				return false
-			}
-			s, p = s[1:], p[len(set)+2:]
-		default:
-			if len(s) == 0 || s[0] != c {
-				return false
-			}
-			s, p = s[1:], p[1:]
 		}
+		if again < 0 || from >= len(s) {
+			return false
+		}
+		from++
+		i, j = from, again
 	}
-	return strings.TrimRight(string(s), " ") == ""
+}
+
+func blank(s []rune) bool {
+	return !slices.ContainsFunc(s, func(r rune) bool { return r != ' ' })
+}
+
+// likeOne matches one character against the beginning of a pattern, and gives how much of the pattern that was; 0 is none.
+func likeOne(c rune, p []rune, escape rune) int {
+	switch {
+	case escape != 0 && p[0] == escape && len(p) > 1:
+		if c == p[1] {
+			return 2
+		}
+		return 0
+	case p[0] == '_':
+		return 1
+	case p[0] == '[':
+		end := slices.Index(p, ']')
+		if end < 0 || !inSet(c, p[1:end]) {
+			return 0
+		}
+		return end + 1
+	case p[0] == c:
+		return 1
+	}
+	return 0
 }
 
 func inSet(c rune, set []rune) bool {

@@ -38,6 +38,10 @@ type RoutineSession interface {
 // nestingLimit is how deep procedures may call each other (Microsoft: Nest Stored Procedures).
 const nestingLimit = 32
 
+func tooDeep() error {
+	return sqltype.Errorf(217, "Maximum stored procedure, function, trigger, or view nesting level exceeded (limit %d).", nestingLimit)
+}
+
 // defineRoutine carries out statements that make and remove procedures.
 func (x *executor) defineRoutine(st ast.Statement) (bool, error) {
 	switch s := st.(type) {
@@ -99,7 +103,7 @@ func firstOfBatch(list []ast.Statement) error {
 // type of the parameter.
 func (x *executor) callRoutine(r *Routine, args []*Argument) (int32, error) {
 	if x.nesting >= nestingLimit {
-		return 0, sqltype.Errorf(217, "Maximum stored procedure, function, trigger, or view nesting level exceeded (limit %d).", nestingLimit)
+		return 0, tooDeep()
 	}
 	vars, passed, err := x.bindRoutine(r, args)
 	if err != nil {

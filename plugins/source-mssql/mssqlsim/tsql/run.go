@@ -95,6 +95,16 @@ type run struct {
 	zones map[string]*time.Location
 	// recursion is how often a recursive common table expression may call itself; 0 is without limit.
 	recursion int64
+	ticks     uint
+}
+
+// tick looks from time to time whether the request is cancelled. Whatever reads rows calls it for each, since what it
+// reads may be joined and filtered for long before a row comes out.
+func (r *run) tick() error {
+	if r.ticks++; r.ticks%1024 != 0 {
+		return nil
+	}
+	return r.ctx.Err()
 }
 
 func (r *run) fail(err error) {
@@ -161,6 +171,9 @@ const (
 func (x *executor) text(sql string) (flow, error) {
 	if strings.TrimSpace(sql) == "" {
 		return goOn, nil
+	}
+	if err := shallow(sql); err != nil {
+		return goOn, err
 	}
 	x.batch.source = x.rewritten(sql)
 	sc, err := parse(x.ctx, x.batch.source)

@@ -273,6 +273,9 @@ func (n *scanNode) same(f *frame) bool {
 }
 
 func (n *scanNode) next() (bool, error) {
+	if err := n.run.tick(); err != nil {
+		return false, err
+	}
 	row, err := n.cur.Next()
 	if row == nil || err != nil {
 		return false, err

@@ -85,7 +85,10 @@ var textFunctions = map[string]textFunction{
 	}},
 	"REPLICATE": {2, longest, func(v []sqltype.Value, t sqltype.Type) sqltype.Value {
 		n := max(v[1].Int(), 0)
-		if t.Len != sqltype.Max && len(v[0].Str()) > 0 {
+		if len(v[0].Str()) == 0 {
+			return v[0]
+		}
+		if t.Len != sqltype.Max {
 			n = min(n, 8000/int64(len(v[0].Str()))+1)
 		}
 		return sqltype.FromString(strings.Repeat(v[0].Str(), int(n)))
@@ -98,6 +101,15 @@ var textFunctions = map[string]textFunction{
 	}},
 }
 
+// growth gives how many bytes functions make whose results can be far longer than what they are given.
+var growth = map[string]func(v []sqltype.Value) float64{
+	"REPLACE": func(v []sqltype.Value) float64 {
+		text, old, now := v[0].Str(), v[1].Str(), v[2].Str()
+		return float64(len(text)) + float64(strings.Count(text, old))*float64(max(len(now)-len(old), 0))
+	},
+	"REPLICATE": func(v []sqltype.Value) float64 { return float64(len(v[0].Str())) * float64(max(v[1].Int(), 0)) },
+}
+
 // substring counts in UTF-16 units from 1.
 func substring(v sqltype.Value, from, n int64) sqltype.Value {
 	u := utf16.Encode([]rune(v.Str()))
@@ -106,7 +118,8 @@ func substring(v sqltype.Value, from, n int64) sqltype.Value {
 	return sqltype.FromString(string(utf16.Decode(u[from:end])))
 }
 
-func (b *binder) textFunction(fn textFunction, args []expr) expr {
+func (b *binder) textFunction(name string, fn textFunction, args []expr) expr {
+	size := growth[name]
 	text := args[0].typ
 	if text.Class() != sqltype.ClassString && text.Class() != sqltype.ClassBinary {
 		args[0] = b.cast(args[0], sqltype.Str(sqltype.VarChar, 8000), 0)
@@ -132,6 +145,10 @@ func (b *binder) textFunction(fn textFunction, args []expr) expr {
 			vals = append(vals, v)
 		}
 		if b.err != nil {
+			return sqltype.Value{}
+		}
+		if size != nil && (text.Len == sqltype.Max || name == "REPLACE") && size(vals) > sqltype.LongestValue {
+			b.fail(sqltype.TooLong())
 			return sqltype.Value{}
 		}
 		v := fn.call(vals, text)
