@@ -212,7 +212,8 @@ func (t *Table) dropColumn(name string, ifExists bool) error {
 	return t.rebuild(func(row sqltype.Row) error { row[c.id] = sqltype.Value{}; return nil })
 }
 
-// alterColumn is ALTER COLUMN (Microsoft: ALTER TABLE (Transact-SQL), ALTER COLUMN: what can't be altered).
+// alterColumn is ALTER COLUMN (Microsoft: ALTER TABLE (Transact-SQL), ALTER COLUMN: what can't be altered; without COLLATE
+// the column has the database's collation).
 func (t *Table) alterColumn(a tsql.Alter) (required bool, err error) {
 	c := t.column(a.Change.Name)
 	if c == nil {
@@ -228,9 +229,6 @@ func (t *Table) alterColumn(a tsql.Alter) (required bool, err error) {
 		return false, sqltype.Errorf(4928, "Cannot alter column '%s' because it is 'timestamp'.", c.Name)
 	}
 	from, to := c.Type, a.Change.Type
-	if to.Collation == "" && to.Class() == sqltype.ClassString && from.Class() == sqltype.ClassString {
-		to.Collation = from.Collation // an ALTER COLUMN without COLLATE: the database's, unless the column has its own here
-	}
 	if what, object := t.altering(c, to, !a.KeepNull && a.Change.Nullable != c.Nullable); object != "" {
 		return false, dependent(what, object, "ALTER", c.Name)
 	}
