@@ -93,7 +93,7 @@ func (h *handler) conn(s *tds.Session) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Connected(cdc.Connection{SPID: int16(s.SPID), Encrypted: s.Encrypted, Local: s.Local, Remote: s.Remote})
+	m.Connected(cdc.Connection{SPID: int16(s.SPID), Encrypted: s.Encrypted, Local: s.Local, Remote: s.Remote, Kill: s.Cut})
 	c := &conn{Session: m, tds: s}
 	h.conns[s.Conn] = c
 	return c, nil

@@ -25,7 +25,7 @@ type record struct {
 	ops   []op
 	pairs bool
 	at    time.Time
-	apply func() error // DDL: what capture does when it comes to it
+	ddl   *ddlRecord
 }
 
 // lsnStep is the distance of commits that do not need more room for their changes.

@@ -148,7 +148,7 @@ func sysDatabases(s *Session, _ *Database) *tsql.Rows {
 	desc := sqltype.Str(sqltype.NVarChar, 60)
 	r := &tsql.Rows{Cols: []tsql.Column{col("name", sysname), col("database_id", integer), col("create_date", stamp), col("compatibility_level", tiny), ncol("collation_name", sysname),
 		ncol("state", tiny), ncol("state_desc", desc), ncol("snapshot_isolation_state", tiny), ncol("snapshot_isolation_state_desc", desc), ncol("is_read_committed_snapshot_on", bit),
-		col("is_cdc_enabled", bit), col("service_broker_guid", sqltype.Of(sqltype.UniqueIdentifier)), ncol("group_database_id", sqltype.Of(sqltype.UniqueIdentifier)), ncol("is_read_only", bit), ncol("recovery_model", tiny), ncol("recovery_model_desc", desc)}}
+		col("is_cdc_enabled", bit), col("service_broker_guid", sqltype.Of(sqltype.UniqueIdentifier)), ncol("group_database_id", sqltype.Of(sqltype.UniqueIdentifier)), ncol("is_read_only", bit), ncol("recovery_model", tiny), ncol("recovery_model_desc", desc), ncol("user_access", tiny), ncol("user_access_desc", desc)}}
 	level := map[Version]int64{V2016: 130, V2017: 140, V2019: 150, V2022: 160, Azure: 160}[s.srv.Version]
 	for _, d := range s.srv.databases() {
 		if !s.serverCan("VIEW ANY DATABASE") && !s.reaches(d) {
@@ -158,12 +158,20 @@ func sysDatabases(s *Session, _ *Database) *tsql.Rows {
 		if d.snapshotAllowed.Load() {
 			state, stateDesc = 1, "ON"
 		}
+		online, onlineDesc := int64(0), "ONLINE"
+		if d.offline.Load() {
+			online, onlineDesc = 6, "OFFLINE"
+		}
+		access, accessDesc := int64(0), "MULTI_USER"
+		if d.single.Load() {
+			access, accessDesc = 1, "SINGLE_USER"
+		}
 		group := null
 		if id := d.group.Load(); id != nil {
 			group = sqltype.FromGUID(*id)
 		}
-		r.Data = append(r.Data, sqltype.Row{text(d.Name), num(int64(d.ID)), sqltype.FromTicks(d.created), num(level), text(sqltype.DefaultCollation), num(0), text("ONLINE"),
-			num(state), text(stateDesc), flag(d.rcsi.Load()), flag(d.enabled.Load()), sqltype.FromGUID(*d.guid.Load()), group, flag(false), num(recoveryModels[*d.recovery.Load()]), text(*d.recovery.Load())})
+		r.Data = append(r.Data, sqltype.Row{text(d.Name), num(int64(d.ID)), sqltype.FromTicks(d.created), num(level), text(sqltype.DefaultCollation), num(online), text(onlineDesc),
+			num(state), text(stateDesc), flag(d.rcsi.Load()), flag(d.enabled.Load()), sqltype.FromGUID(*d.guid.Load()), group, flag(false), num(recoveryModels[*d.recovery.Load()]), text(*d.recovery.Load()), num(access), text(accessDesc)})
 	}
 	return r
 }

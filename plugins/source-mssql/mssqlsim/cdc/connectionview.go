@@ -13,6 +13,8 @@ type Connection struct {
 	SPID          int16
 	Encrypted     bool
 	Local, Remote net.Addr
+	// Kill ends the connection from the server's side, and returns at once.
+	Kill func()
 }
 
 // connected is what others see of a session. It is guarded by the server's lock.

@@ -17,6 +17,9 @@ type Database struct {
 	srv  *Server
 	Name string
 	ID   int16
+	// family tells databases apart that are not backups of one another. It changes under the locks of the server and
+	// of the database.
+	family [16]byte
 
 	mu         sync.RWMutex
 	created    int64
@@ -32,6 +35,7 @@ type Database struct {
 	// capture is enabled, service_broker_guid and group_database_id.
 	snapshotAllowed, rcsi, enabled atomic.Bool
 	secondary                      atomic.Bool // a readable secondary
+	offline, single, backedUp      atomic.Bool // SET OFFLINE, SET SINGLE_USER, has been backed up or restored
 	guid, group                    atomic.Pointer[[16]byte]
 	recovery                       atomic.Pointer[string] // recovery_model_desc
 
@@ -64,6 +68,7 @@ func newDatabase(s *Server, name string, id int16) *Database {
 	db.sec = newSecurity(db.created)
 	db.snapshotAllowed.Store(true)
 	db.setGUID()
+	db.family = newGUID()
 	recovery := "FULL" // as of the database model (Microsoft: Recovery models)
 	db.recovery.Store(&recovery)
 	return db

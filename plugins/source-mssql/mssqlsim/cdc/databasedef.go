@@ -74,23 +74,36 @@ func (s *Session) DropDatabase(name string, ifExists bool) error {
 
 // enter makes the database of a name the session's current one. Whether there is one, and whether the login may use
 // it, is found in one step with that, so that nobody drops it in between; without both the session stays where it is.
-func (s *Session) enter(name string) (exists, allowed bool) {
+func (s *Session) enter(name string) (exists, allowed bool, closed error) {
 	s.srv.mu.Lock()
 	defer s.srv.mu.Unlock()
 	db := s.srv.dbs[lower(name)]
 	if db == nil {
-		return false, false
+		return false, false, nil
 	}
 	if !s.reaches(db) {
-		return true, false
+		return true, false, nil
+	}
+	if db == s.db {
+		return true, true, nil
+	}
+	if err := db.closed(); err != nil {
+		return true, true, err
 	}
 	if s.db != nil {
 		s.db.sessions--
+		s.srv.gone()
 	}
 	s.db = db
 	db.sessions++
 	s.moved(db.Name)
-	return true, true
+	return true, true, nil
+}
+
+// gone tells those who wait for a database to be left. The server's lock is held.
+func (s *Server) gone() {
+	close(s.left)
+	s.left = make(chan struct{})
 }
 
 // leave gives up the current database, for good.
@@ -99,6 +112,7 @@ func (s *Session) leave() {
 	defer s.srv.mu.Unlock()
 	if s.db != nil {
 		s.db.sessions--
+		s.srv.gone()
 		s.db = nil
 		s.moved("")
 	}

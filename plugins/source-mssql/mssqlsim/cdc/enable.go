@@ -39,27 +39,42 @@ func (db *Database) Alter(table string, a tsql.Alter, text string, lsn LSN) erro
 	now := db.srv.clock.Now()
 	minute := db.srv.local(now)
 	minute -= minute % sqltype.TicksPerMinute
-	instances := append([]*Instance(nil), t.inst...)
-	db.queue = append(db.queue, &record{lsn: lsn, at: now, apply: func() error {
-		for _, in := range instances {
-			if in.done(lsn) || !in.alive() {
-				continue // in a scan that failed at the next instance, or dropped since
-			}
-			x := in.column(changed)
-			if x != nil {
-				if err := in.retype(x, a.Change.Type); err != nil {
-					return err
-				}
-			}
-			for _, c := range in.captured {
-				c.gone = c.gone || gone[c.id]
-			}
-			in.ddl = append(in.ddl, ddlEntry{lsn: lsn, command: text, time: minute, required: x != nil})
-			in.special()
-		}
-		return nil
-	}})
+	db.queue = append(db.queue, &record{lsn: lsn, at: now, ddl: &ddlRecord{table: t, text: text, minute: minute, changed: changed, gone: gone}})
+	if required {
+		db.queue[len(db.queue)-1].ddl.to = a.Change.Type
+	}
 	db.advance()
+	return nil
+}
+
+// ddlRecord is a change of the shape of a captured table in the log.
+type ddlRecord struct {
+	table   *Table
+	text    string
+	minute  int64
+	changed int // id of the column whose type is another
+	to      sqltype.Type
+	gone    map[int]bool // ids of the columns that were dropped
+}
+
+// apply does what capture does when it comes to the record at an LSN, to the instances that were there then.
+func (d *ddlRecord) apply(lsn LSN) error {
+	for _, in := range d.table.inst {
+		if in.done(lsn) || lsn.Less(in.created) {
+			continue // in a scan that failed at the next instance, or made since
+		}
+		x := in.column(d.changed)
+		if x != nil {
+			if err := in.retype(x, d.to); err != nil {
+				return err
+			}
+		}
+		for _, c := range in.captured {
+			c.gone = c.gone || d.gone[c.id]
+		}
+		in.ddl = append(in.ddl, ddlEntry{lsn: lsn, command: d.text, time: d.minute, required: x != nil})
+		in.special()
+	}
 	return nil
 }
 

@@ -53,6 +53,10 @@ func (db *Database) Enable() error {
 func (db *Database) Disable() {
 	db.mu.Lock()
 	defer db.mu.Unlock()
+	db.disable()
+}
+
+func (db *Database) disable() {
 	if db.enabled.Swap(false) {
 		db.sec.dropCaptureUser()
 	}

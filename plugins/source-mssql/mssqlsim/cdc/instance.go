@@ -71,16 +71,6 @@ func (in *Instance) done(lsn LSN) bool {
 	return n > 0 && !in.ddl[n-1].lsn.Less(lsn)
 }
 
-// alive tells whether the instance is still one of its table's.
-func (in *Instance) alive() bool {
-	for _, x := range in.table.inst {
-		if x == in {
-			return true
-		}
-	}
-	return false
-}
-
 // after gives the number of change rows at or below an LSN.
 func (in *Instance) after(l LSN) int {
 	return sort.Search(len(in.rows), func(i int) bool { return l.Less(in.rows[i].entry.LSN) })

@@ -53,7 +53,7 @@ const phaseSchema = 6
 
 // ready tells whether the log has something that capture may read now. The lock is held for reading at least.
 func (db *Database) ready() bool {
-	if len(db.queue) == 0 || db.frozen || db.srv.Agent() != AgentRunning {
+	if len(db.queue) == 0 || db.frozen || db.offline.Load() || db.srv.Agent() != AgentRunning {
 		return false
 	}
 	now := db.srv.clock.Now()
@@ -105,8 +105,8 @@ func (db *Database) scan(limit int64) (n int64, ok bool) {
 		if s.firstLSN.IsZero() {
 			s.firstLSN = r.lsn
 		}
-		if r.apply != nil {
-			if fault = r.apply(); fault != nil {
+		if r.ddl != nil {
+			if fault = r.ddl.apply(r.lsn); fault != nil {
 				db.scanFailed(&s, r, fault)
 				break
 			}

@@ -63,11 +63,13 @@ type Server struct {
 	sessions map[*Login]int // of each login
 	// connected are the sessions of connections
 	connected map[*Session]*connected
+	left      chan struct{} // closed whenever a session leaves a database
+	backups   map[string][]*Database
 }
 
 // NewServer gives a server with the databases master and msdb.
 func NewServer(c Config) (*Server, error) {
-	s := &Server{Name: c.Name, Version: c.Version, Zone: c.Zone, clock: c.Clock, polls: c.Polls, idles: c.Idles, wake: make(chan struct{}, 1), dbs: map[string]*Database{}, logins: map[string]*Login{}}
+	s := &Server{Name: c.Name, Version: c.Version, Zone: c.Zone, clock: c.Clock, polls: c.Polls, idles: c.Idles, wake: make(chan struct{}, 1), dbs: map[string]*Database{}, logins: map[string]*Login{}, left: make(chan struct{})}
 	s.agent.Store(int32(AgentRunning))
 	for _, option := range []*atomic.Int64{&s.textRepl, &s.textReplUsed} {
 		option.Store(textReplDefault)

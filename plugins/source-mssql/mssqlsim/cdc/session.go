@@ -61,7 +61,7 @@ func (s *Server) NewSession(user, database string) (*Session, error) {
 		e = &sqltype.Error{Number: 4064, State: 1, Class: 11, Message: "Cannot open user default database. Login failed."}
 	}
 	sess := &Session{srv: s, login: login, isolation: tsql.ReadCommitted, wait: -1, settings: tsql.Settings{Options: tsql.DefaultOptions}}
-	if _, allowed := sess.enter(database); !allowed {
+	if _, allowed, closed := sess.enter(database); !allowed || closed != nil {
 		refused := loginFailed(user) // as a server answers: with both
 		refused.First = e
 		return nil, refused
@@ -171,14 +171,14 @@ func (s *Session) write(ctx context.Context, t *Table, changes []tsql.Change) er
 
 // Use changes the current database.
 func (s *Session) Use(name string) error {
-	exists, allowed := s.enter(name)
+	exists, allowed, closed := s.enter(name)
 	if !exists {
 		return sqltype.Errorf(911, "Database '%s' does not exist. Make sure that the name is entered correctly.", name)
 	}
 	if !allowed {
 		return sqltype.Errorf(916, "The server principal \"%s\" is not able to access the database \"%s\" under the current security context.", s.who(), name)
 	}
-	return nil
+	return closed
 }
 
 // SetIsolation sets the isolation level.
@@ -287,6 +287,9 @@ func (s *Session) at(n tsql.Name) (*Database, error) {
 	}
 	if !s.reaches(db) {
 		return nil, sqltype.Errorf(916, "The server principal \"%s\" is not able to access the database \"%s\" under the current security context.", s.who(), db.Name)
+	}
+	if db.offline.Load() {
+		return nil, offline(db.Name)
 	}
 	return db, nil
 }

@@ -212,6 +212,7 @@ func (c *connection) login() (ok bool, err error) {
 		return false, err
 	}
 	c.sess = newSession(l, ver, c.t.spid, c.id)
+	c.sess.cut = c.cut
 	c.sess.Encrypted, c.sess.Local, c.sess.Remote = c.t.rw != c.t.raw, c.sock.LocalAddr(), c.sock.RemoteAddr()
 	if err := c.s.Handler.Login(l); err != nil {
 		return false, c.refuseLogin(err)

@@ -184,6 +184,7 @@ type Session interface {
 	DropTable(n Name, ifExists bool) error
 	Truncate(n Name) error
 	ShapeSession
+	StateSession
 	RoutineSession
 	// Settings are the SET options of the session; UserOptions are those that are set, as DBCC USEROPTIONS shows them.
 	Settings() *Settings

@@ -32,13 +32,20 @@ func (x *executor) defineDatabase(st ast.Statement) (bool, error) {
 		if err := x.autocommit("ALTER DATABASE"); err != nil {
 			return true, err
 		}
-		o, err := databaseOptions(s.Options)
+		state, options := databaseState(s)
+		o, err := databaseOptions(options)
 		if err != nil {
 			return true, err
 		}
 		name := ""
 		if s.DatabaseName != nil && !s.UseCurrent {
 			name = s.DatabaseName.Value
+		}
+		if state.Offline != nil || state.SingleUser != nil {
+			if len(options) > 0 {
+				return true, sqltype.Unsupported("ALTER DATABASE SET of the state and other options at once")
+			}
+			return true, x.sess.SetState(x.ctx, name, state)
 		}
 		return true, x.sess.AlterDatabase(name, o)
 	case *ast.DropDatabaseStatement:

@@ -3,7 +3,7 @@ package tsql
 import "strings"
 
 // The parser (teesql v1.1.0) does not read hints on the target of a MERGE, VALUES as its source, nor ALTER TABLE ... ADD
-// PRIMARY KEY, UNIQUE or DEFAULT without a name. They are rewritten here before it sees them.
+// PRIMARY KEY, UNIQUE or DEFAULT without a name, nor N before the device of a BACKUP. They are rewritten here before it sees them.
 
 // unnamed gives a constraint a name that means none.
 const unnamed = "CONSTRAINT [\x01] "
@@ -21,6 +21,27 @@ func nameKeys(sql string) string {
 		}
 		if !t.blank {
 			last = t.text
+		}
+		b.WriteString(t.text)
+	}
+	return b.String()
+}
+
+// plainDevice takes the N off the name of the device of a BACKUP.
+func plainDevice(sql string) string {
+	if !hasWord(sql, "backup") {
+		return sql
+	}
+	var b strings.Builder
+	var before [3]string // the words before
+	for _, t := range tokens(sql) {
+		if before[1] == "=" && strings.EqualFold(before[0], "disk") && strings.EqualFold(before[2], "N") && strings.HasPrefix(t.text, "'") {
+			text := b.String()
+			b.Reset()
+			b.WriteString(text[:len(text)-1])
+		}
+		if !t.blank {
+			before = [3]string{before[1], before[2], t.text}
 		}
 		b.WriteString(t.text)
 	}

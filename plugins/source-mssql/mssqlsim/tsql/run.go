@@ -193,7 +193,7 @@ func (x *executor) text(sql string) (flow, error) {
 
 // rewritten gives a text as the parser reads it.
 func (x *executor) rewritten(sql string) string {
-	return quoteLogin(nameKeys(rewriteMerge(rewrite(sql))))
+	return quoteLogin(nameKeys(rewriteMerge(plainDevice(rewrite(sql)))))
 }
 
 // parse reads a batch after rewrite.

@@ -163,6 +163,9 @@ func (x *executor) carryOut(st ast.Statement) (f flow, err error) {
 	if ok, err := x.defineDatabase(st); ok {
 		return goOn, err
 	}
+	if ok, err := x.backup(st); ok {
+		return goOn, err
+	}
 	if ok, err := x.secure(st); ok {
 		return goOn, err
 	}

@@ -1,0 +1,200 @@
+package cdc
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
+)
+
+// Backup is BACKUP DATABASE (Microsoft: BACKUP (Transact-SQL)). A backup is a copy of the database, log and all, that
+// nobody reaches; it is kept in memory under the name of its device, behind those that are there unless anew.
+func (s *Session) Backup(name, device string, anew bool) error {
+	db := s.srv.Find(name)
+	if db == nil {
+		return noDatabase(name)
+	}
+	if !s.admin() && !s.dbo(db) && !s.can(db, "BACKUP DATABASE", wholeDatabase) {
+		return missing("BACKUP DATABASE", db.Name)
+	}
+	if db.offline.Load() {
+		return offline(db.Name)
+	}
+	b := newDatabase(s.srv, db.Name, db.ID)
+	b.takeAll(db)
+	db.backedUp.Store(true)
+	s.srv.mu.Lock()
+	defer s.srv.mu.Unlock()
+	if s.srv.backups == nil {
+		s.srv.backups = map[string][]*Database{}
+	}
+	sets := s.srv.backups[device]
+	if anew {
+		sets = nil
+	}
+	s.srv.backups[device] = append(sets, b)
+	return nil
+}
+
+func noDatabase(name string) *sqltype.Error {
+	return sqltype.Errorf(911, "Database '%s' does not exist. Make sure that the name is entered correctly.", name)
+}
+
+// RestoreDatabase is RESTORE DATABASE (Microsoft: RESTORE statements (Transact-SQL)), of a database that is there or of
+// one that is not. Everything is as it was at the backup, the log too, so that LSNs go back. A database that had another
+// name then loses change data capture unless the caller keeps it, as one that comes from another server does; under
+// which name a database is restored there is not what the documentation speaks of (Microsoft: Change data capture and
+// other SQL Server features, Restore or attach a database enabled for CDC).
+func (s *Session) RestoreDatabase(r tsql.Restore) error {
+	s.srv.mu.Lock()
+	defer s.srv.mu.Unlock()
+	sets := s.srv.backups[r.Device]
+	switch {
+	case !s.admin():
+		return missing("CREATE DATABASE", "master") // or of a member of dbcreator, a role that is not kept apart here
+	case systemDatabase(r.Database):
+		return sqltype.Unsupported("RESTORE of the database %s", r.Database)
+	case sets == nil:
+		return sqltype.Errorf(3201, "Cannot open backup device '%s'. Operating system error 2(The system cannot find the file specified.).", r.Device)
+	case r.Set < 1 || r.Set > len(sets):
+		return sqltype.Errorf(4038, "Cannot find file ID %d on device '%s'.", r.Set, r.Device)
+	}
+	from := sets[r.Set-1]
+	db := s.srv.dbs[lower(r.Database)]
+	switch {
+	case db == nil:
+		db = s.srv.add(r.Database)
+	case db == s.db:
+		return sqltype.Errorf(3102, "RESTORE cannot process database '%s' because it is in use by this session. It is recommended that the master database be used when performing this operation.", db.Name)
+	case db.sessions > 0:
+		return sqltype.Errorf(3101, "Exclusive access could not be obtained because the database is in use.")
+	case !r.Replace && db.family != from.family:
+		return sqltype.Errorf(3154, "The backup set holds a backup of a database other than the existing '%s' database.", db.Name)
+	case !r.Replace && *db.recovery.Load() != "SIMPLE" && db.backedUp.Load():
+		return sqltype.Errorf(3159, "The tail of the log for the database \"%s\" has not been backed up. Use BACKUP LOG WITH NORECOVERY to backup the log if it contains work you do not want to lose. Use the WITH REPLACE or WITH STOPAT clause of the RESTORE statement to just overwrite the contents of the log.", db.Name)
+	}
+	db.takeAll(from)
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if !r.KeepCDC && !sqltype.EqualName(from.Name, db.Name) {
+		db.disable()
+	}
+	db.resumeJobs()
+	db.offline.Store(false)
+	db.backedUp.Store(true)
+	return nil
+}
+
+// resumeJobs brings the jobs, which are not in a backup but in msdb, together with what was restored. Without a capture
+// job that runs nobody captures. The lock is held.
+func (db *Database) resumeJobs() {
+	captures := slices.ContainsFunc(db.tables, func(t *Table) bool { return len(t.inst) > 0 })
+	if !captures {
+		db.capture, db.cleanup = nil, nil
+	}
+	db.jobsMade = captures
+	db.stopped = captures && (db.capture == nil || db.capture.active == nil)
+	db.lastEntry = db.srv.clock.Now()
+	db.recover()
+	db.srv.poke()
+}
+
+// takeAll makes the database a copy of another one, all but its name, its id, its sessions and what the server remembers
+// of its scans. Nobody may be in it.
+func (db *Database) takeAll(from *Database) {
+	from.mu.RLock()
+	defer from.mu.RUnlock()
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.family = from.family
+	db.schemas, db.routines = slices.Clone(from.schemas), maps.Clone(from.routines)
+	db.nextObject, db.rowVersion, db.last, db.tran = from.nextObject, from.rowVersion, from.last, from.tran
+	db.snapshotAllowed.Store(from.snapshotAllowed.Load())
+	db.rcsi.Store(from.rcsi.Load())
+	db.single.Store(from.single.Load())
+	db.enabled.Store(from.enabled.Load())
+	db.guid.Store(from.guid.Load())
+	db.recovery.Store(from.recovery.Load())
+	db.sec = from.sec.copy()
+	db.mapping = slices.Clip(from.mapping)
+	copies := map[*Table]*Table{}
+	db.tables = nil
+	for _, t := range from.tables {
+		if !isTemporary(t.Name) {
+			own := t.restored(db)
+			copies[t] = own
+			db.tables = append(db.tables, own)
+		}
+	}
+	db.queue = nil
+	for _, r := range from.queue {
+		own := *r
+		own.ops = nil
+		for _, o := range r.ops {
+			if o.table = copies[o.table]; o.table != nil {
+				own.ops = append(own.ops, o)
+			}
+		}
+		if r.ddl != nil {
+			d := *r.ddl
+			if d.table = copies[d.table]; d.table == nil {
+				continue // dropped since
+			}
+			own.ddl = &d
+		}
+		db.queue = append(db.queue, &own)
+	}
+}
+
+// restored gives a copy of a table, with its capture instances, for another database.
+func (t *Table) restored(db *Database) *Table {
+	own := t.copy()
+	own.db, own.locks, own.kept, own.hooks, own.shaper = db, map[string]*Tx{}, nil, nil, nil
+	own.indexes = slices.Clone(t.indexes)
+	own.inst = nil
+	for _, in := range t.inst {
+		x := *in
+		x.table, x.rows, x.ddl, x.captured = own, slices.Clip(in.rows), slices.Clip(in.ddl), nil
+		for _, c := range in.captured {
+			col := *c
+			x.captured = append(x.captured, &col)
+		}
+		own.inst = append(own.inst, &x)
+	}
+	return own
+}
+
+// copy gives principals and permissions of their own.
+func (s *security) copy() *security {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	out := &security{owners: map[string]*principal{}, nextID: s.nextID}
+	copies := map[*principal]*principal{}
+	for _, p := range s.principals {
+		own := *p
+		copies[p] = &own
+		out.principals = append(out.principals, &own)
+	}
+	for _, p := range out.principals {
+		if p.members == nil {
+			continue
+		}
+		members := map[*principal]bool{}
+		for m, in := range p.members {
+			if c := copies[m]; c != nil {
+				members[c] = in
+			}
+		}
+		p.members = members
+	}
+	for _, g := range s.perms {
+		own := *g
+		own.grantee, own.grantor = copies[g.grantee], copies[g.grantor]
+		out.perms = append(out.perms, &own)
+	}
+	for schema, p := range s.owners {
+		out.owners[schema] = copies[p]
+	}
+	return out
+}

@@ -1,0 +1,119 @@
+package cdc
+
+import (
+	"context"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
+)
+
+// SetState is ALTER DATABASE ... SET OFFLINE, ONLINE, SINGLE_USER and MULTI_USER (Microsoft: ALTER DATABASE SET options
+// (Transact-SQL)). A database is taken from others who are in it by waiting for them, by ending their sessions, or not.
+func (s *Session) SetState(ctx context.Context, name string, state tsql.DatabaseState) error {
+	db := s.db
+	if name != "" {
+		db = s.srv.Find(name)
+	}
+	if db == nil || !s.serverCan("ALTER ANY DATABASE") && !s.dbo(db) {
+		return sqltype.Errorf(5011, "User does not have permission to alter database '%s', the database does not exist, or the database is not in a state that allows access checks.", name)
+	}
+	own := 0
+	if db == s.db {
+		own = 1
+	}
+	takes := state.Offline != nil && *state.Offline || state.SingleUser != nil && *state.SingleUser
+	switch {
+	case takes && systemDatabase(db.Name):
+		return sqltype.Errorf(5058, "Option cannot be set in database '%s'.", db.Name)
+	case state.Offline != nil && *state.Offline && own == 1:
+		return sqltype.Unsupported("taking a database offline from inside of it")
+	}
+	if takes {
+		if err := s.alone(ctx, db, own, state); err != nil {
+			return err
+		}
+	}
+	if state.Offline != nil {
+		db.offline.Store(*state.Offline)
+	}
+	if state.SingleUser != nil {
+		db.single.Store(*state.SingleUser)
+	}
+	db.srv.poke()
+	return nil
+}
+
+// alone comes back when no other session is in the database.
+func (s *Session) alone(ctx context.Context, db *Database, own int, state tsql.DatabaseState) error {
+	for {
+		s.srv.mu.Lock()
+		others, left := db.sessions-own, s.srv.left
+		var kill []func()
+		for x, c := range s.srv.connected {
+			if x != s && x.db == db && c.Kill != nil {
+				kill = append(kill, c.Kill)
+			}
+		}
+		s.srv.mu.Unlock()
+		switch {
+		case others <= 0:
+			return nil
+		case state.NoWait:
+			failed := sqltype.Errorf(5069, "ALTER DATABASE statement failed.")
+			failed.First = sqltype.Errorf(5070, "Database state cannot be changed while other users are using the database '%s'", db.Name)
+			return failed
+		case state.Rollback:
+			for _, k := range kill {
+				k()
+			}
+		}
+		select {
+		case <-left:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Kill is KILL (Microsoft: KILL (Transact-SQL)).
+func (s *Session) Kill(spid int64) error {
+	if !s.serverCan("ALTER ANY CONNECTION") {
+		return sqltype.Errorf(6102, "User does not have permission to use the KILL statement.")
+	}
+	if spid == int64(s.SPID) {
+		return sqltype.Errorf(6104, "Cannot use KILL to kill your own process.")
+	}
+	s.srv.mu.RLock()
+	var kill func()
+	for _, c := range s.srv.connected {
+		if int64(c.SPID) == spid {
+			kill = c.Kill
+		}
+	}
+	s.srv.mu.RUnlock()
+	if kill == nil {
+		return sqltype.Errorf(6106, "Process ID %d is not an active process ID.", spid)
+	}
+	kill()
+	return nil
+}
+
+// offline is the error of a database that is offline.
+func offline(name string) *sqltype.Error {
+	e := sqltype.Errorf(942, "Database '%s' cannot be opened because it is offline.", name)
+	e.Class = 14
+	return e
+}
+
+// closed tells why a database cannot be entered in its state, nil when it can. The server's lock is held.
+func (db *Database) closed() error {
+	switch {
+	case db.offline.Load():
+		return offline(db.Name)
+	case db.single.Load() && db.sessions > 0:
+		e := sqltype.Errorf(924, "Database '%s' is already open and can only have one user at a time.", db.Name)
+		e.Class = 14
+		return e
+	}
+	return nil
+}
