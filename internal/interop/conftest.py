@@ -56,8 +56,8 @@ def spark(spark_session):
 
 
 @pytest.fixture(scope="session")
-def pipectl(lake):
-    return readers.Pipectl(lake.binary)
+def pipectl():
+    return readers.Pipectl(os.environ["INTEROP_PIPECTL"])
 
 
 READERS = {"delta-rs": readers.DeltaRs, "duckdb": readers.DuckDB, "polars": readers.Polars}
