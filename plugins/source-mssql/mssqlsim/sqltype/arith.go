@@ -1,6 +1,9 @@
 package sqltype
 
-import "math/big"
+import (
+	"math"
+	"math/big"
+)
 
 // Op is an arithmetic operator.
 type Op uint8
@@ -44,6 +47,9 @@ func ArithType(op Op, a, b Type) (Type, error) {
 		return Bin(VarBinary, min(8000, a.Len+b.Len)), nil
 	}
 	t := Common(a, b)
+	if op >= And && t.Class() != ClassInt && t.Class() != ClassBit {
+		return t, incompatible(op, a, b)
+	}
 	switch t.Class() {
 	case ClassInt:
 		return t, nil
@@ -51,8 +57,11 @@ func ArithType(op Op, a, b Type) (Type, error) {
 		if op >= And {
 			return t, nil
 		}
-		return t, Errorf(402, "The data types bit and bit are incompatible in the %s operator.", [...]string{"add", "subtract", "multiply", "divide", "modulo"}[op])
+		return t, incompatible(op, a, b)
 	case ClassFloat:
+		if op == Mod {
+			return t, incompatible(op, a, b)
+		}
 		return t, nil
 	case ClassDecimal:
 		if t.Kind == Money || t.Kind == SmallMoney {
@@ -88,13 +97,35 @@ func ArithType(op Op, a, b Type) (Type, error) {
 		}
 		return Dec(uint8(p), uint8(s)), nil
 	case ClassTime:
-		if t.Kind == DateTime || t.Kind == SmallDateTime {
-			return t, nil
+		if (t.Kind == DateTime || t.Kind == SmallDateTime) && Implicit(a, t) == nil && Implicit(b, t) == nil && daysOrText(a) && daysOrText(b) {
+			if op == Add || op == Sub {
+				return t, nil
+			}
+			return t, invalidOperand(op, t)
 		}
-	case ClassString:
-		return t, nil
 	}
-	return t, Errorf(402, "The data types %s and %s are incompatible in the %s operator.", a.Kind, b.Kind, [...]string{"add", "subtract", "multiply", "divide", "modulo", "'&'", "'|'", "'^'"}[op])
+	if err := Implicit(b, a); a.Kind != Null && b.Kind != Null && err != nil && Implicit(a, b) != nil && a.Class() != b.Class() {
+		return t, clash(a, b)
+	}
+	if a.Kind == b.Kind || a.Kind == Null || b.Kind == Null || t.Class() == ClassString {
+		return t, invalidOperand(op, t)
+	}
+	return t, incompatible(op, a, b)
+}
+
+// daysOrText tells whether a type may stand beside a datetime in a sum: the types of date and time that came later do not.
+func daysOrText(t Type) bool {
+	return t.Class() != ClassTime || t.Kind == DateTime || t.Kind == SmallDateTime
+}
+
+var opNames = [...]string{"add", "subtract", "multiply", "divide", "modulo", "'&'", "'|'", "'^'"}
+
+func incompatible(op Op, a, b Type) error {
+	return Errorf(402, "The data types %s and %s are incompatible in the %s operator.", a.Kind, b.Kind, opNames[op])
+}
+
+func invalidOperand(op Op, t Type) error {
+	return Errorf(8117, "Operand data type %s is invalid for %s operator.", t.Kind, opNames[op])
 }
 
 func overflow(t Type) error {
@@ -125,14 +156,19 @@ func Arith(op Op, a, b Value, t Type) (Value, error) {
 		n, err := arithInt(op, a.n, b.n, t)
 		return FromInt(n), err
 	case ClassFloat:
-		return arithFloat(op, toFloat(a), toFloat(b))
+		return arithFloat(op, toFloat(a), toFloat(b), t)
 	case ClassDecimal:
 		return arithDec(op, exact(a), exact(b), t)
 	case ClassTime: // datetime plus days
-		if op == Add {
-			return FromTicks(a.n + b.n - epoch1900), nil
+		n := a.n + b.n - epoch1900
+		if op == Sub {
+			n = a.n - b.n + epoch1900
 		}
-		return FromTicks(a.n - b.n + epoch1900), nil
+		n, err := fitTime(n, t)
+		if err != nil {
+			return Value{}, overflow(t)
+		}
+		return FromTicks(n), nil
 	}
 	return Value{}, Unsupported("arithmetic on %s", t)
 }
@@ -187,21 +223,30 @@ func intFits(n int64, k Kind) bool {
 	return true
 }
 
-func arithFloat(op Op, x, y float64) (Value, error) {
+func arithFloat(op Op, x, y float64, t Type) (Value, error) {
+	var z float64
 	switch op {
 	case Add:
-		return FromFloat(x + y), nil
+		z = x + y
 	case Sub:
-		return FromFloat(x - y), nil
+		z = x - y
 	case Mul:
-		return FromFloat(x * y), nil
+		z = x * y
 	case Div:
 		if y == 0 {
 			return Value{}, Errorf(8134, "Divide by zero error encountered.")
 		}
-		return FromFloat(x / y), nil
+		z = x / y
+	default:
+		return Value{}, incompatible(op, t, t)
 	}
-	return Value{}, Errorf(402, "The data types float and float are incompatible in the modulo operator.")
+	if t.Kind == Real {
+		z = float64(float32(z))
+	}
+	if math.IsInf(z, 0) {
+		return Value{}, overflow(t)
+	}
+	return FromFloat(z), nil
 }
 
 func arithDec(op Op, a, b Value, t Type) (Value, error) {
@@ -244,10 +289,10 @@ func arithDec(op Op, a, b Value, t Type) (Value, error) {
 		n := new(big.Int).Mul(a.Big(), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)+int64(b.scale)), nil))
 		z = FromBig(n.Quo(n, y.Mul(y, pow10(a.scale))), scale)
 	default:
-		return Value{}, Errorf(402, "The data types numeric and numeric are incompatible in the '&' operator.")
+		return Value{}, incompatible(op, t, t)
 	}
 	z = rescale(z, scale, false)
-	if p := t.AsDecimal().Prec; !fits(z, p) {
+	if !fitsType(z, t) {
 		return Value{}, overflow(t)
 	}
 	return z, nil

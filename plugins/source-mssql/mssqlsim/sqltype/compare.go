@@ -187,6 +187,37 @@ func foldRune(r rune) rune {
 
 func fold(s string) string { return strings.Map(foldRune, s) }
 
+// CompareRune orders two characters as CompareText does.
+func (t Type) CompareRune(a, b rune) int {
+	if a == b {
+		return 0
+	}
+	if a < utf8.RuneSelf && b < utf8.RuneSelf && !t.caseSensitive() {
+		return cmp.Compare(foldRune(a), foldRune(b))
+	}
+	if t.binaryCollation() {
+		return cmp.Compare(a, b)
+	}
+	if a == ' ' || b == ' ' { // which CompareText takes off the end
+		return cmp.Compare(a, b)
+	}
+	return CompareText(string(a), string(b), t)
+}
+
+// Fold maps text so that two texts are equal under the type's collation when their folds are, character by character.
+func (t Type) Fold(s string) string {
+	if t.binaryCollation() {
+		return s
+	}
+	if t.accentInsensitive() {
+		s = withoutAccents(s)
+	}
+	if !t.caseSensitive() {
+		s = fold(s)
+	}
+	return s
+}
+
 // EqualName compares names of objects as the default collation does.
 func EqualName(a, b string) bool { return strings.EqualFold(a, b) }
 

@@ -1,6 +1,7 @@
 package sqltype
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"math"
 	"math/big"
@@ -40,7 +41,7 @@ func (l *Locale) toString(v Value, from, to Type, style int) (Value, error) {
 			}
 			s = string(utf16.Decode(u))
 		} else {
-			s = decode1252(v.s)
+			s = Decode1252(v.s)
 		}
 		fixed = false
 	default:
@@ -170,6 +171,16 @@ func toBinary(v Value, from, to Type, style int) (Value, error) {
 			d = append(make([]byte, to.Len-len(d)), d...)
 		}
 		b = string(d)
+	case isFloat:
+		bits := uint64(v.n)
+		if from.Kind == Real {
+			bits = uint64(math.Float32bits(float32(v.Float()))) << 32
+		}
+		d := make([]byte, 8)
+		binary.BigEndian.PutUint64(d, bits)
+		if b = string(d); from.Kind == Real {
+			b = b[:4]
+		}
 	default:
 		return Value{}, Unsupported("a conversion from %s to %s", from, to)
 	}
@@ -219,8 +230,13 @@ func toInteger(v Value, from, to Type) (Value, error) {
 		for _, c := range []byte(v.s[max(0, len(v.s)-8):]) {
 			n = n<<8 | int64(c)
 		}
-		if to.Kind == Int {
+		switch to.Kind { // the last bytes count
+		case Int:
 			n = int64(int32(n))
+		case SmallInt:
+			n = int64(int16(n))
+		case TinyInt:
+			n = int64(uint8(n))
 		}
 	case isTime:
 		if from.Kind != DateTime && from.Kind != SmallDateTime {
@@ -231,12 +247,13 @@ func toInteger(v Value, from, to Type) (Value, error) {
 		return Value{}, noConversion(from, to)
 	}
 	if !ok || !intFits(n, to.Kind) {
-		num := int32(8115)
-		if to.Kind == TinyInt || to.Kind == SmallInt {
-			num = 220
-			return Value{}, Errorf(num, "Arithmetic overflow error for data type %s, value = %d.", to.Kind, n)
+		switch {
+		case v.repr == isFloat:
+			return Value{}, Errorf(232, "Arithmetic overflow error for type %s, value = %f.", to.Kind, v.Float())
+		case (to.Kind == TinyInt || to.Kind == SmallInt) && v.repr == isInt:
+			return Value{}, Errorf(220, "Arithmetic overflow error for data type %s, value = %d.", to.Kind, n)
 		}
-		return Value{}, Errorf(num, "Arithmetic overflow error converting expression to data type %s.", to.Kind)
+		return Value{}, Errorf(8115, "Arithmetic overflow error converting expression to data type %s.", to.Kind)
 	}
 	return FromInt(n), nil
 }
@@ -264,6 +281,8 @@ func toBit(v Value, from Type) (Value, error) {
 		}
 	case isBytes:
 		return FromBool(strings.Trim(v.s, "\x00") != ""), nil
+	case isTime:
+		return FromBool(v.n != epoch1900), nil
 	}
 	return Value{}, noConversion(from, Of(Bit))
 }
@@ -289,21 +308,27 @@ func toDecimal(v Value, from, to Type) (Value, error) {
 	case isStr:
 		s := strings.TrimSpace(v.s)
 		if to.Kind == Money || to.Kind == SmallMoney {
-			s = strings.TrimPrefix(strings.ReplaceAll(s, ",", ""), "$")
+			s = moneyText(s)
 		}
 		d, ok := ParseDecimal(s)
 		if !ok {
-			if to.Kind == Money {
+			switch to.Kind {
+			case Money:
 				return Value{}, Errorf(235, "Cannot convert a char value to money. The char value has incorrect syntax.")
+			case SmallMoney:
+				return Value{}, Errorf(293, "Cannot convert char value to smallmoney. The char value has incorrect syntax.")
 			}
 			return Value{}, Errorf(8114, "Error converting data type %s to numeric.", from.Kind)
 		}
 		v = d
+	case isTime: // days since 1900
+		n := new(big.Int).Mul(big.NewInt(v.n-epoch1900), pow10(target.Scale+1))
+		v = FromBig(n.Quo(n, big.NewInt(TicksPerDay)), target.Scale+1)
 	default:
-		return Value{}, noConversion(from, to)
+		return Value{}, Unsupported("a conversion from %s to %s", from, to)
 	}
 	v = rescale(v, target.Scale, false)
-	if !fits(v, target.Prec) {
+	if !fitsType(v, to) {
 		if from.Class() == ClassDecimal || from.Class() == ClassInt {
 			n := from.Kind.String()
 			if from.Kind == Decimal {
@@ -330,11 +355,16 @@ func toReal(v Value, from, to Type) (Value, error) {
 		f = toFloat(v)
 	case isStr:
 		var err error
-		if f, err = strconv.ParseFloat(strings.TrimSpace(v.s), 64); err != nil {
+		if f, err = parseFloat(v.s); err != nil {
 			return Value{}, Errorf(8114, "Error converting data type %s to %s.", from.Kind, to.Kind)
 		}
+	case isTime:
+		f = float64(v.n-epoch1900) / TicksPerDay
 	default:
 		return Value{}, noConversion(from, to)
+	}
+	if math.IsInf(f, 0) {
+		return Value{}, overflow(to)
 	}
 	if to.Kind == Real {
 		g := float32(f)
@@ -375,40 +405,4 @@ func toGUID(v Value, from Type) (Value, error) {
 		return Value{form: form{repr: isGUID}, s: string(b)}, nil
 	}
 	return Value{}, noConversion(from, Of(UniqueIdentifier))
-}
-
-// The characters of code page 1252 at 0x80 to 0x9F; 0 is undefined.
-var cp1252 = [32]rune{0x20AC, 0, 0x201A, 0x192, 0x201E, 0x2026, 0x2020, 0x2021, 0x2C6, 0x2030, 0x160, 0x2039, 0x152, 0, 0x17D, 0, 0,
-	0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x2DC, 0x2122, 0x161, 0x203A, 0x153, 0, 0x17E, 0x178}
-
-// Encode1252 gives text in code page 1252; what it lacks becomes a question mark.
-func Encode1252(s string) string {
-	b := make([]byte, 0, len(s))
-next:
-	for _, r := range s {
-		if r < 0x80 || r >= 0xA0 && r < 0x100 {
-			b = append(b, byte(r))
-			continue
-		}
-		for i, c := range cp1252 {
-			if c == r && c != 0 {
-				b = append(b, byte(0x80+i))
-				continue next
-			}
-		}
-		b = append(b, '?')
-	}
-	return string(b)
-}
-
-func decode1252(s string) string {
-	u := make([]rune, len(s))
-	for i := range len(s) {
-		c := s[i]
-		u[i] = rune(c)
-		if c >= 0x80 && c < 0xA0 && cp1252[c-0x80] != 0 {
-			u[i] = cp1252[c-0x80]
-		}
-	}
-	return string(u)
 }

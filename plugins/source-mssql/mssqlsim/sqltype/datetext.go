@@ -55,6 +55,10 @@ func (l *Locale) readDate(s string, from, to Type, style int) (ticks int64, off 
 		return 0, 0, err
 	}
 	bad := Errorf(241, "Conversion failed when converting date and/or time from character string.")
+	if to.Kind == SmallDateTime {
+		bad = Errorf(295, "Conversion failed when converting character string to smalldatetime data type.")
+	}
+	old := to.Kind == DateTime || to.Kind == SmallDateTime
 	if day.bad {
 		return 0, 0, bad
 	}
@@ -66,7 +70,7 @@ func (l *Locale) readDate(s string, from, to Type, style int) (ticks int64, off 
 		return 0, 0, outOfRange(from, to, bad)
 	}
 	p := timeText{s: rest, digits: 9}
-	if to.Kind == DateTime || to.Kind == SmallDateTime {
+	if old {
 		p.digits = 3
 	}
 	var clock int64
@@ -75,16 +79,19 @@ func (l *Locale) readDate(s string, from, to Type, style int) (ticks int64, off 
 			return 0, 0, bad
 		}
 	}
+	if zone := strings.TrimSpace(p.s); old && zone != "" && zone != "Z" { // of no offset these types know
+		return 0, 0, bad
+	}
 	if off, ok = p.offset(); !ok {
 		return 0, 0, bad
 	}
 	return TicksOf(date) + clock, off, nil
 }
 
-// outOfRange is the error of a day that no calendar has: of a datetime another than of the types of today.
+// outOfRange is the error of a day that no calendar has: of datetime and smalldatetime another than of the types of today.
 func outOfRange(from, to Type, other error) error {
-	if to.Kind == DateTime {
-		return Errorf(242, "The conversion of a %s data type to a datetime data type resulted in an out-of-range value.", from.Kind)
+	if to.Kind == DateTime || to.Kind == SmallDateTime {
+		return Errorf(242, "The conversion of a %s data type to a %s data type resulted in an out-of-range value.", from.Kind, to.Kind)
 	}
 	return other
 }

@@ -1,6 +1,8 @@
 package sqltype
 
 import (
+	"errors"
+	"math"
 	"math/big"
 	"strconv"
 	"strings"
@@ -35,6 +37,51 @@ func ParseDecimal(s string) (Value, bool) {
 		return Value{}, false
 	}
 	return FromBig(n, uint8(scale)), true
+}
+
+// moneyText takes out of an amount what is no number: a currency sign, commas, and parentheses that mean less than zero
+// ("Microsoft: money and smallmoney (Transact-SQL)").
+func moneyText(s string) string {
+	sign := ""
+	if strings.HasPrefix(s, "(") && strings.HasSuffix(s, ")") {
+		sign, s = "-", s[1:len(s)-1]
+	}
+	for _, c := range []string{"-", "+", "$", "£", "€", "¥"} {
+		if rest, ok := strings.CutPrefix(s, c); ok {
+			if c == "-" {
+				sign = "-"
+			}
+			s = rest
+		}
+	}
+	for _, c := range []string{"$", "-", "+"} { // $-5 as well as -$5
+		if rest, ok := strings.CutPrefix(s, c); ok && sign == "" {
+			if c == "-" {
+				sign = "-"
+			}
+			s = rest
+		}
+	}
+	if s = strings.ReplaceAll(s, ",", ""); s == "" {
+		s = "0"
+	}
+	return sign + s
+}
+
+// parseFloat reads a float as SQL Server writes one down: digits, a point, and an exponent behind e or d. Blanks are 0.
+func parseFloat(s string) (float64, error) {
+	s = strings.ToLower(strings.TrimSpace(s))
+	if s == "" {
+		return 0, nil
+	}
+	if strings.Trim(s, "+-.0123456789ed") != "" {
+		return 0, strconv.ErrSyntax
+	}
+	f, err := strconv.ParseFloat(strings.Replace(s, "d", "e", 1), 64)
+	if errors.Is(err, strconv.ErrRange) && math.IsInf(f, 0) {
+		return f, nil // an overflow for the caller
+	}
+	return f, err
 }
 
 // FormatDecimal writes a decimal with all digits of its scale.
@@ -99,6 +146,17 @@ func fits(v Value, p uint8) bool {
 		return true
 	}
 	return new(big.Int).Abs(v.Big()).Cmp(pow10(p)) < 0
+}
+
+// fitsType tells whether a decimal of the type's scale is one of the type: money is a number of 64 bits, smallmoney of 32.
+func fitsType(v Value, t Type) bool {
+	switch t.Kind {
+	case Money:
+		return v.s == ""
+	case SmallMoney:
+		return v.s == "" && v.n == int64(int32(v.n))
+	}
+	return fits(v, t.AsDecimal().Prec)
 }
 
 // exact gives any exact number as a decimal.

@@ -68,6 +68,9 @@ func (l *Locale) Convert(v Value, from, to Type, style int) (Value, error) {
 		from = v.Base()
 		v.base = Null
 	}
+	if err := Explicit(from, to); err != nil {
+		return Value{}, err
+	}
 	switch to.Class() {
 	case ClassNull:
 		return v, nil

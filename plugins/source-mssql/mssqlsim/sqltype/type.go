@@ -206,8 +206,9 @@ func Common(a, b Type) Type {
 		}
 		x, y := a.AsDecimal(), b.AsDecimal()
 		s := max(x.Scale, y.Scale)
-		p := max(x.Prec-x.Scale, y.Prec-y.Scale) + s
-		return Type{Kind: a.Kind, Prec: min(p, 38), Scale: s}
+		whole := max(x.Prec-x.Scale, y.Prec-y.Scale)
+		s = min(s, 38-whole) // the digits before the point are kept
+		return Type{Kind: a.Kind, Prec: whole + s, Scale: s}
 	case ClassString, ClassBinary:
 		t := a
 		if b.Class() == a.Class() {
@@ -288,7 +289,10 @@ func MakeType(name string, args []int) (Type, error) {
 		switch t.Kind {
 		case Decimal, Numeric:
 			p, s := arg(0, 18), arg(1, 0)
-			if p < 1 || p > 38 || s < 0 || s > p {
+			if s > p && p <= 38 {
+				return Type{}, Errorf(192, "The scale must be less than or equal to the precision.")
+			}
+			if p < 1 || p > 38 || s < 0 {
 				return Type{}, Errorf(2750, "Column or parameter #1: Specified column precision %d is greater than the maximum precision of 38.", p)
 			}
 			t.Prec, t.Scale = uint8(p), uint8(s)

@@ -158,6 +158,8 @@ type Session interface {
 	// SERVERPROPERTY; ok is false when there is none of that name.
 	System(name string, args []sqltype.Value) (v sqltype.Value, t sqltype.Type, ok bool, err error)
 
+	// Release is that of the server.
+	Release() Release
 	Use(database string) error
 	SetIsolation(Isolation) error
 	SetLockTimeout(ms int64)

@@ -11,7 +11,7 @@ var dateParts = map[string]string{"year": "year", "yy": "year", "yyyy": "year", 
 	"dayofyear": "dayofyear", "dy": "dayofyear", "y": "dayofyear", "day": "day", "dd": "day", "d": "day", "week": "week", "wk": "week", "ww": "week",
 	"weekday": "weekday", "dw": "weekday", "hour": "hour", "hh": "hour", "minute": "minute", "mi": "minute", "n": "minute", "second": "second", "ss": "second", "s": "second",
 	"millisecond": "millisecond", "ms": "millisecond", "microsecond": "microsecond", "mcs": "microsecond", "nanosecond": "nanosecond", "ns": "nanosecond",
-	"tzoffset": "tzoffset", "tz": "tzoffset"}
+	"tzoffset": "tzoffset", "tz": "tzoffset", "iso_week": "iso_week", "isowk": "iso_week", "isoww": "iso_week", "w": "weekday"}
 
 // unitTicks are the lengths of date parts in 100 ns; nanoseconds are smaller and handled apart.
 var unitTicks = map[string]int64{"week": 7 * sqltype.TicksPerDay, "day": sqltype.TicksPerDay, "dayofyear": sqltype.TicksPerDay, "weekday": sqltype.TicksPerDay,
@@ -28,18 +28,13 @@ func (b *binder) dateFunction(name, word string, args []expr) expr {
 	case "DATENAME":
 		return b.dateName(part, args[0])
 	case "DATEADD":
-		if len(args) != 2 {
-			failf(174, "The dateadd function requires 3 argument(s).")
-		}
 		return b.dateAdd(part, args[0], args[1])
-	case "DATEDIFF", "DATEDIFF_BIG":
-		if len(args) != 2 {
-			failf(174, "The datediff function requires 3 argument(s).")
-		}
-		return b.dateDiff(name, part, args[0], args[1])
+	case "DATETRUNC":
+		return b.truncated(part, args[0])
+	case "DATE_BUCKET":
+		return b.bucket(part, args)
 	}
-	unsupported("%s", name)
-	return expr{}
+	return b.dateDiff(name, part, args[0], args[1])
 }
 
 // asTime converts text given where a date is wanted.
@@ -50,7 +45,7 @@ func (b *binder) asTime(e expr) expr {
 	if e.typ.Class() == sqltype.ClassString {
 		return b.cast(e, sqltype.Scaled(sqltype.DateTimeOffset, 7), 0)
 	}
-	return b.cast(e, sqltype.Of(sqltype.DateTime), 0)
+	return b.given(e, sqltype.Of(sqltype.DateTime))
 }
 
 // localTicks gives the ticks the value's own clock shows.
@@ -58,9 +53,7 @@ func localTicks(v sqltype.Value) int64 { return v.Ticks() + int64(v.Offset())*sq
 
 func (b *binder) datePart(part string, e expr) expr {
 	e = b.asTime(e)
-	if part == "tzoffset" && e.typ.Kind != sqltype.DateTimeOffset && e.typ.Kind != sqltype.DateTime2 {
-		failf(9810, "The datepart tzoffset is not supported by date function datepart for data type %s.", e.typ.Kind)
-	}
+	partless("datepart", part, e.typ)
 	locale := b.locale()
 	return folded(expr{typ: sqltype.Of(sqltype.Int), null: e.null, konst: e.konst, eval: func(f *frame) sqltype.Value {
 		v := e.eval(f)
@@ -90,6 +83,8 @@ func partOf(part string, ticks int64, offset, first int) int64 {
 		return int64(t.YearDay()-1+dayOfWeek(newYear, first)-1)/7 + 1
 	case "weekday":
 		return int64(dayOfWeek(t, first))
+	case "iso_week":
+		return isoWeek(t)
 	case "hour":
 		return int64(t.Hour())
 	case "minute":
@@ -110,7 +105,7 @@ func partOf(part string, ticks int64, offset, first int) int64 {
 func dayOfWeek(t time.Time, first int) int { return (int(t.Weekday())-first+7)%7 + 1 }
 
 func (b *binder) dateAdd(part string, n, e expr) expr {
-	n = b.cast(n, sqltype.Of(sqltype.Int), 0)
+	n = b.given(n, sqltype.Of(sqltype.Int))
 	if e.typ.Class() == sqltype.ClassString {
 		e = b.cast(e, sqltype.Of(sqltype.DateTime), 0)
 	}
@@ -118,34 +113,26 @@ func (b *binder) dateAdd(part string, n, e expr) expr {
 	t := e.typ
 	unit := unitTicks[part]
 	months := map[string]int{"year": 12, "quarter": 3, "month": 1}[part]
-	if t.Kind == sqltype.Date && unit > 0 && unit < sqltype.TicksPerDay {
-		failf(9810, "The datepart %s is not supported by date function dateadd for data type date.", part)
-	}
-	if unit == 0 && months == 0 {
-		unsupported("DATEADD of %s", part)
-	}
+	partless("dateadd", part, t)
 	return folded(expr{typ: t, null: e.null || n.null, konst: e.konst && n.konst, eval: func(f *frame) sqltype.Value {
 		v, k := e.eval(f), n.eval(f)
 		if v.IsNull() || k.IsNull() {
 			return sqltype.Value{}
 		}
-		ticks, count := localTicks(v), k.Int()
-		first, end := int64(0), endOfDays
+		ticks, in := addParts(part, localTicks(v), k.Int(), unit, months)
 		switch t.Kind {
+		case sqltype.Time: // goes round the clock
+			return sqltype.FromTicks(timeOfDay(ticks))
 		case sqltype.DateTime:
-			first = firstDateTime
+			in = in && ticks >= firstDateTime
 		case sqltype.SmallDateTime:
-			first, end = firstSmallDateTime, endSmallDateTime
+			ticks = (ticks + 30*sqltype.TicksPerSecond) / sqltype.TicksPerMinute * sqltype.TicksPerMinute
+			in = in && ticks >= firstSmall && ticks < endOfSmall
+		case sqltype.DateTimeOffset:
+			utc := ticks - int64(v.Offset())*sqltype.TicksPerMinute
+			in = in && utc >= 0 && utc < endOfDays
 		}
-		switch {
-		case unit > 0 && max(count, -count) <= endOfDays/unit:
-			ticks += count * unit
-		case months > 0 && max(count, -count) <= 10_000*12:
-			ticks = addMonths(ticks, int(count)*months)
-		default:
-			ticks = -1
-		}
-		if ticks < first || ticks >= end {
+		if !in || ticks < 0 || ticks >= endOfDays {
 			b.fail(sqltype.Errorf(517, "Adding a value to a '%s' column caused an overflow.", t.Kind))
 			return sqltype.Value{}
 		}
@@ -159,13 +146,41 @@ func (b *binder) dateAdd(part string, n, e expr) expr {
 	}})
 }
 
-// What the types of dates hold ("Microsoft: datetime (Transact-SQL), smalldatetime (Transact-SQL)").
 var (
-	endOfDays          = sqltype.TicksOf(time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC))
-	firstDateTime      = sqltype.TicksOf(time.Date(1753, 1, 1, 0, 0, 0, 0, time.UTC))
-	firstSmallDateTime = sqltype.TicksOf(time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC))
-	endSmallDateTime   = sqltype.TicksOf(time.Date(2079, 6, 7, 0, 0, 0, 0, time.UTC))
+	endOfDays     = sqltype.TicksOf(time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC))
+	firstDateTime = sqltype.TicksOf(time.Date(1753, 1, 1, 0, 0, 0, 0, time.UTC))
+	firstSmall    = sqltype.TicksOf(time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC))
+	endOfSmall    = firstSmall + 65536*sqltype.TicksPerDay
 )
+
+// timeOfDay gives ticks of a time as it is held: on the day that SQL Server counts from.
+func timeOfDay(ticks int64) int64 {
+	n := (ticks - firstSmall) % sqltype.TicksPerDay
+	if n < 0 {
+		n += sqltype.TicksPerDay
+	}
+	return firstSmall + n
+}
+
+// addParts adds so many parts to a clock; in is false where the sum is out of any range.
+func addParts(part string, ticks, n, unit int64, months int) (sum int64, in bool) {
+	switch {
+	case part == "nanosecond": // of 100 each
+		half := int64(50)
+		if n < 0 {
+			half = -half
+		}
+		return ticks + (n+half)/100, true
+	case unit > 0:
+		if n > endOfDays/unit || n < -endOfDays/unit {
+			return 0, false
+		}
+		return ticks + n*unit, true
+	case n*int64(months) > 120_000 || n*int64(months) < -120_000:
+		return 0, false
+	}
+	return addMonths(ticks, int(n)*months), true
+}
 
 // addMonths keeps the day, or takes the last of a shorter month ("Microsoft: DATEADD (Transact-SQL)").
 func addMonths(ticks int64, n int) int64 {
@@ -185,9 +200,10 @@ func (b *binder) dateDiff(name, part string, x, y expr) expr {
 	}
 	unit := unitTicks[part]
 	months := map[string]int64{"year": 12, "quarter": 3, "month": 1}[part]
-	if unit == 0 && months == 0 && part != "nanosecond" {
-		unsupported("DATEDIFF of %s", part)
+	for _, e := range []expr{x, y} {
+		partless(lower(name), part, e.typ)
 	}
+	function := lower(name)
 	return folded(expr{typ: t, null: x.null || y.null, konst: x.konst && y.konst, eval: func(f *frame) sqltype.Value {
 		v, w := x.eval(f), y.eval(f)
 		if v.IsNull() || w.IsNull() {
@@ -204,10 +220,12 @@ func (b *binder) dateDiff(name, part string, x, y expr) expr {
 		case unit > 0:
 			n = q/unit - p/unit
 		default:
-			n = (q - p) * 100
+			if n = (q - p) * 100; n/100 != q-p {
+				n = 1 << 62
+			}
 		}
-		if name == "DATEDIFF" && n != int64(int32(n)) {
-			b.fail(sqltype.Errorf(535, "The datediff function resulted in an overflow. The number of dateparts separating two date/time instances is too large. Try to use datediff with a less precise datepart."))
+		if name == "DATEDIFF" && n != int64(int32(n)) || n == 1<<62 {
+			b.fail(sqltype.Errorf(535, "The %s function resulted in an overflow. The number of dateparts separating two date/time instances is too large. Try to use %s with a less precise datepart.", function, function))
 		}
 		return sqltype.FromInt(n)
 	}})
@@ -215,9 +233,6 @@ func (b *binder) dateDiff(name, part string, x, y expr) expr {
 
 // offsetFunction is TODATETIMEOFFSET, which gives a clock time an offset, or SWITCHOFFSET, which moves an instant.
 func (b *binder) offsetFunction(name string, args []expr) expr {
-	if len(args) != 2 {
-		failf(174, "The %s function requires 2 argument(s).", strings.ToLower(name))
-	}
 	e, o := args[0], args[1]
 	scale := e.typ.Scale
 	switch e.typ.Kind {

@@ -58,6 +58,9 @@ func closes(text string) bool {
 	return false
 }
 
+// Release is the newest one: what a definition may hold was looked at when it was made.
+func (alone) Release() Release { return newest }
+
 // Columns gives the names of the columns an expression reads.
 func (e *Expression) Columns() (names []string) {
 	if e == nil {

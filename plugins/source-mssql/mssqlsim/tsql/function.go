@@ -9,8 +9,11 @@ import (
 
 func (b *binder) function(e *ast.FunctionCall, sc *scope) expr {
 	name := strings.ToUpper(ident(e.FunctionName))
-	if e.WithinGroupClause != nil || len(e.IgnoreRespectNulls) > 0 || e.TrimOptions != nil || len(e.JsonParameters) > 0 {
+	if e.WithinGroupClause != nil && name != "STRING_AGG" || len(e.IgnoreRespectNulls) > 0 || len(e.JsonParameters) > 0 {
 		unsupported("%s in this form", name)
+	}
+	if name == "TRIM" && len(e.Parameters) == 2 && e.CallTarget == nil {
+		return b.trimOf(e, sc)
 	}
 	if e.CallTarget != nil {
 		t, ok := e.CallTarget.(*ast.MultiPartIdentifierCallTarget)
@@ -26,21 +29,37 @@ func (b *binder) function(e *ast.FunctionCall, sc *scope) expr {
 		return b.aggregate(name, e, sc)
 	}
 	switch name {
-	case "DATEPART", "DATENAME", "DATEADD", "DATEDIFF", "DATEDIFF_BIG", "DATETRUNC":
-		if len(e.Parameters) < 2 {
-			failf(174, "The %s function requires %d argument(s).", strings.ToLower(name), 2)
+	case "DATEPART", "DATENAME", "DATEADD", "DATEDIFF", "DATEDIFF_BIG", "DATETRUNC", "DATE_BUCKET":
+		if (name == "DATETRUNC" || name == "DATE_BUCKET") && b.sess.Release() < 2022 {
+			failf(195, "'%s' is not a recognized built-in function name.", name)
+		}
+		if want := dateArguments[name]; len(e.Parameters) != want && (name != "DATE_BUCKET" || len(e.Parameters) != 4) {
+			failf(174, "The %s function requires %d argument(s).", strings.ToLower(name), want)
 		}
 		return b.dateFunction(name, datePartWord(e.Parameters[0]), b.exprs(e.Parameters[1:], sc))
 	case "MSSQLSIM_COLLATE": // what the reader of statements makes of "x COLLATE y", see collate.go
 		v := b.expr(e.Parameters[0], sc)
 		name := e.Parameters[1].(*ast.StringLiteral).Value
-		if v.typ.Class() != sqltype.ClassString {
-			failf(447, "Expression type %s is invalid for COLLATE clause.", v.typ.Kind)
-		}
 		return b.collate(v, &ast.Identifier{Value: name})
 	}
 	v := b.builtin(name, b.exprs(e.Parameters, sc))
 	return b.collate(v, e.Collation)
+}
+
+// trimOf is TRIM ([LEADING | TRAILING | BOTH] characters FROM text); the words came with SQL Server 2022 (Microsoft: TRIM
+// (Transact-SQL)).
+func (b *binder) trimOf(e *ast.FunctionCall, sc *scope) expr {
+	name := "TRIM"
+	if e.TrimOptions != nil {
+		if b.sess.Release() < 2022 {
+			failf(102, "Incorrect syntax near '%s'.", e.TrimOptions.Value)
+		}
+		name = map[string]string{"LEADING": "LTRIM", "TRAILING": "RTRIM", "BOTH": "TRIM"}[strings.ToUpper(e.TrimOptions.Value)]
+	}
+	if b.sess.Release() < 2017 {
+		failf(195, "'TRIM' is not a recognized built-in function name.")
+	}
+	return b.textFunction(name, []expr{b.expr(e.Parameters[1], sc), b.expr(e.Parameters[0], sc)})
 }
 
 func datePartWord(x ast.ScalarExpression) string {
@@ -136,6 +155,9 @@ func (b *binder) system(name string, args []expr) expr {
 	if !ok {
 		if strings.HasPrefix(name, "@@") {
 			failf(137, "Must declare the scalar variable \"%s\".", name)
+		}
+		if since, known := unbuilt[name]; known && since <= b.sess.Release() {
+			unsupported("the function %s", name)
 		}
 		failf(195, "'%s' is not a recognized built-in function name.", name)
 	}

@@ -1,6 +1,7 @@
 package tsql
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
@@ -43,9 +44,6 @@ func (x *executor) setLocale(command string, p ast.ScalarExpression) error {
 // (Microsoft: DATENAME (Transact-SQL)).
 func (b *binder) dateName(part string, e expr) expr {
 	n := b.datePart(part, e)
-	if part == "tzoffset" {
-		unsupported("DATENAME of tzoffset")
-	}
 	lang, locale := b.locale().Language(), b.locale()
 	name := func(v int64) string {
 		switch part {
@@ -53,6 +51,12 @@ func (b *binder) dateName(part string, e expr) expr {
 			return lang.Month(int(v))
 		case "weekday":
 			return lang.Day((int(v)+locale.First()-2)%7 + 1)
+		case "tzoffset":
+			sign := '+'
+			if v < 0 {
+				v, sign = -v, '-'
+			}
+			return fmt.Sprintf("%c%02d:%02d", sign, v/60, v%60)
 		}
 		text, _ := sqltype.Format(sqltype.FromInt(v), sqltype.Of(sqltype.Int), 0) // an int always has a text
 		return text

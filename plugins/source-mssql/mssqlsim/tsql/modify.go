@@ -19,6 +19,9 @@ func assign(locale *sqltype.Locale, v sqltype.Value, from sqltype.Type, col Colu
 		return v, nil
 	}
 	to := col.Type
+	if err := sqltype.Implicit(from, to); err != nil {
+		return v, err
+	}
 	if c := to.Class(); (c == sqltype.ClassString || c == sqltype.ClassBinary) && from.Class() == c && to.Len > 0 {
 		if n := sqltype.Length(v, to); n > to.Len {
 			return v, sqltype.Errorf(2628, "String or binary data would be truncated in table '%s', column '%s'. Truncated value: '%.*s'.", table, col.Name, to.Len, v.Str())
@@ -412,11 +415,7 @@ func (b *binder) assignments(list []ast.SetClause, sc *scope, cols []Column, w W
 		} else {
 			v = b.expr(a.NewValue, sc)
 		}
-		if op, ok := map[string]sqltype.Op{"AddEquals": sqltype.Add, "SubtractEquals": sqltype.Sub, "MultiplyEquals": sqltype.Mul, "DivideEquals": sqltype.Div}[a.AssignmentKind]; ok {
-			v = b.arith(op, b.column(a.Column, sc), v)
-		} else if a.AssignmentKind != "" && a.AssignmentKind != "Equals" {
-			unsupported("the assignment %s", a.AssignmentKind)
-		}
+		v = b.compound(a.AssignmentKind, func() expr { return b.column(a.Column, sc) }, v)
 		sets = append(sets, assignment{k, v})
 	}
 	return sets

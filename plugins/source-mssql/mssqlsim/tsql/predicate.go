@@ -1,9 +1,6 @@
 package tsql
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/sqlc-dev/teesql/ast"
 )
@@ -82,9 +79,10 @@ func (b *binder) pred(x ast.BooleanExpression, sc *scope) pred {
 	case *ast.BooleanLikeExpression:
 		return b.like(e, sc)
 	case *ast.DistinctPredicate:
-		v, w := b.expr(e.FirstExpression, sc), b.expr(e.SecondExpression, sc)
-		t := sqltype.Common(v.typ, w.typ)
-		v, w = b.cast(v, t, 0), b.cast(w, t, 0)
+		if b.sess.Release() < 2022 {
+			failf(156, "Incorrect syntax near the keyword 'DISTINCT'.")
+		}
+		v, w, t := b.comparable("equal to", b.expr(e.FirstExpression, sc), b.expr(e.SecondExpression, sc))
 		same := e.IsNot
 		return func(f *frame) tri { return truth((sqltype.Compare(v.eval(f), w.eval(f), t) == 0) == same) }
 	}
@@ -108,19 +106,20 @@ var comparisons = map[string]comparison{
 }
 
 // comparable brings two expressions to the type they are compared in.
-func (b *binder) comparable(v, w expr) (expr, expr, sqltype.Type) {
+func (b *binder) comparable(operation string, v, w expr) (expr, expr, sqltype.Type) {
 	t := sqltype.Common(v.typ, w.typ)
 	for _, e := range []expr{v, w} {
 		switch e.typ.Kind {
-		case sqltype.Text, sqltype.NText, sqltype.Image, sqltype.XML:
-			failf(402, "The data types %s and %s are incompatible in the equal to operator.", v.typ.Kind, w.typ.Kind)
+		case sqltype.XML:
+			if v.typ.Kind != sqltype.Null && w.typ.Kind != sqltype.Null {
+				failf(305, "The xml data type cannot be compared or sorted, except when using the IS NULL operator.")
+			}
+		case sqltype.Text, sqltype.NText, sqltype.Image:
+			failf(402, "The data types %s and %s are incompatible in the %s operator.", v.typ.Kind, w.typ.Kind, operation)
 		}
 	}
-	if v.typ.Collation != "" && w.typ.Collation == "" {
-		t.Collation = v.typ.Collation
-	}
-	if w.typ.Collation != "" && v.typ.Collation == "" {
-		t.Collation = w.typ.Collation
+	if t.Class() == sqltype.ClassString {
+		t.Collation = agreed(operation, v, w)
 	}
 	same := func(e expr) expr {
 		if e.typ.Class() == t.Class() { // values of a class compare as they are
@@ -128,22 +127,26 @@ func (b *binder) comparable(v, w expr) (expr, expr, sqltype.Type) {
 			case sqltype.ClassString, sqltype.ClassBinary, sqltype.ClassDecimal, sqltype.ClassInt, sqltype.ClassFloat:
 				return e
 			case sqltype.ClassTime:
-				if t.Kind != sqltype.DateTimeOffset && t.Kind != sqltype.Time {
+				if t.Kind != sqltype.DateTimeOffset && t.Kind != sqltype.Time && e.typ.Kind != sqltype.Time {
 					return e
 				}
 			}
 		}
-		return b.cast(e, t, 0)
+		return b.given(e, t)
 	}
 	return same(v), same(w), t
 }
+
+// operations name the comparisons as errors do.
+var operations = map[string]string{"Equals": "equal to", "NotEqualToBrackets": "not equal to", "NotEqualToExclamation": "not equal to", "LessThan": "less than",
+	"LessThanOrEqualTo": "less than or equal to", "GreaterThan": "greater than", "GreaterThanOrEqualTo": "greater than or equal to", "NotGreaterThan": "not greater than", "NotLessThan": "not less than"}
 
 func (b *binder) compare(op string, v, w expr) pred {
 	c, ok := comparisons[op]
 	if !ok {
 		unsupported("the comparison %s", op)
 	}
-	x, y, t := b.comparable(v, w)
+	x, y, t := b.comparable(operations[op], v, w)
 	cmp := sqltype.Comparer(t)
 	var p, q sqltype.Value // here, so that a row costs no memory
 	return func(f *frame) tri {
@@ -208,89 +211,22 @@ func (b *binder) like(e *ast.BooleanLikeExpression, sc *scope) pred {
 		}
 		escape = s[0]
 	}
-	text := sqltype.Str(sqltype.NVarChar, sqltype.Max)
+	text := sqltype.Str(sqltype.VarChar, 8000)
 	if v.typ.Class() != sqltype.ClassString {
-		v = b.cast(v, text, 0)
+		v = b.given(v, text)
 	}
 	if w.typ.Class() != sqltype.ClassString {
-		w = b.cast(w, text, 0)
+		w = b.given(w, text)
 	}
+	t := sqltype.Common(v.typ, w.typ)
+	t.Collation = agreed("like", v, w)
 	not := e.NotDefined
+	patterns := patternCache{t: t, escape: escape}
 	return func(f *frame) tri {
 		x, y := v.eval(f), w.eval(f)
 		if x.IsNull() || y.IsNull() {
 			return unknown
 		}
-		return truth(like([]rune(strings.ToLower(x.Str())), []rune(strings.ToLower(y.Str())), escape) != not)
+		return truth(patterns.of(y.Str()).matches(x.Str()) != not)
 	}
-}
-
-// like matches text against a pattern of %, _, [set] and [^set] ("Microsoft: LIKE (Transact-SQL)"). Of several % only the
-// last one is tried again: what the ones before took is as good as anything.
-func like(s, p []rune, escape rune) bool {
-	again, from := -1, 0 // the pattern behind the last %, and where in the text it was tried
-	i, j := 0, 0
-	for {
-		switch {
-		case j == len(p) && (j == again || blank(s[i:])):
-			return true
-		case j < len(p) && p[j] == '%' && p[j] != escape:
-			j++
-			again, from = j, i
-			continue
-		case j < len(p) && i < len(s):
-			if n := likeOne(s[i], p[j:], escape); n > 0 {
-				i, j = i+1, j+n
-				continue
-			}
-		}
-		if again < 0 || from >= len(s) {
-			return false
-		}
-		from++
-		i, j = from, again
-	}
-}
-
-func blank(s []rune) bool {
-	return !slices.ContainsFunc(s, func(r rune) bool { return r != ' ' })
-}
-
-// likeOne matches one character against the beginning of a pattern, and gives how much of the pattern that was; 0 is none.
-func likeOne(c rune, p []rune, escape rune) int {
-	switch {
-	case escape != 0 && p[0] == escape && len(p) > 1:
-		if c == p[1] {
-			return 2
-		}
-		return 0
-	case p[0] == '_':
-		return 1
-	case p[0] == '[':
-		end := slices.Index(p, ']')
-		if end < 0 || !inSet(c, p[1:end]) {
-			return 0
-		}
-		return end + 1
-	case p[0] == c:
-		return 1
-	}
-	return 0
-}
-
-func inSet(c rune, set []rune) bool {
-	not := len(set) > 0 && set[0] == '^'
-	if not {
-		set = set[1:]
-	}
-	hit := false
-	for i := 0; i < len(set); i++ {
-		if i+2 < len(set) && set[i+1] == '-' {
-			hit = hit || set[i] <= c && c <= set[i+2]
-			i += 2
-			continue
-		}
-		hit = hit || set[i] == c
-	}
-	return hit != not
 }

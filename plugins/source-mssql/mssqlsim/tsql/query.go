@@ -291,7 +291,9 @@ func (b *binder) star(x *ast.SelectStarExpression, sc *scope, add func(expr, str
 		for ord, c := range t.cols {
 			sc.touched |= 1 << t.idx
 			seg, pos := t.idx, t.use(ord)
-			add(expr{typ: c.Type, null: c.Nullable, ref: t, ord: ord, eval: func(f *frame) sqltype.Value { return f.seg[seg][pos] }}, c.Name)
+			e := t.expr(ord, 0)
+			e.eval = func(f *frame) sqltype.Value { return f.seg[seg][pos] }
+			add(e, c.Name)
 		}
 	}
 	if !found {
@@ -379,7 +381,7 @@ func (b *binder) union(x *ast.BinaryQueryExpression, outer *scope) plan {
 		var casts []expr
 		for i, c := range part.columns() {
 			e := expr{typ: c.Type, null: c.Nullable, eval: func(*frame) sqltype.Value { return p.cur[i] }}
-			casts = append(casts, b.cast(e, p.cols[i].Type, 0))
+			casts = append(casts, b.given(e, p.cols[i].Type))
 		}
 		p.casts = append(p.casts, casts)
 	}

@@ -85,6 +85,11 @@ type variable struct {
 	val sqltype.Value
 }
 
+// expr is the variable's value now.
+func (v *variable) expr() expr {
+	return expr{typ: v.typ, null: true, konst: true, eval: func(*frame) sqltype.Value { return v.val }}
+}
+
 // run is one statement in progress. An error of evaluation is kept in err until the loop over rows sees it.
 type run struct {
 	ctx   context.Context
@@ -178,6 +183,9 @@ func (x *executor) text(sql string) (flow, error) {
 	x.batch.source = x.rewritten(sql)
 	sc, err := parse(x.ctx, x.batch.source)
 	if err != nil {
+		if m := quantified.FindStringSubmatch(sql); m != nil {
+			return goOn, sqltype.Unsupported("a comparison with %s (SELECT ...), which its parser does not read", strings.ToUpper(m[1]))
+		}
 		return goOn, err
 	}
 	for _, b := range sc.Batches {
@@ -193,7 +201,7 @@ func (x *executor) text(sql string) (flow, error) {
 
 // rewritten gives a text as the parser reads it.
 func (x *executor) rewritten(sql string) string {
-	return quoteLogin(nameKeys(rewriteMerge(plainDevice(rewrite(sql)))))
+	return wholeNumbers(quoteLogin(nameKeys(rewriteMerge(plainDevice(rewrite(sql))))))
 }
 
 // parse reads a batch after rewrite.
@@ -379,16 +387,13 @@ func (x *executor) assign(b *binder, q *ast.QuerySpecification) error {
 	c := *q
 	c.SelectElements = nil
 	var vars []*variable
+	var kinds []string
 	for _, e := range q.SelectElements {
 		s, ok := e.(*ast.SelectSetVariable)
 		if !ok {
 			failf(141, "A SELECT statement that assigns a value to a variable must not be combined with data-retrieval operations.")
 		}
-		if s.AssignmentKind != "" && s.AssignmentKind != "Equals" {
-			unsupported("the assignment %s", s.AssignmentKind)
-		}
-		v := b.variable(s.Variable.Name)
-		vars = append(vars, v)
+		vars, kinds = append(vars, b.variable(s.Variable.Name)), append(kinds, s.AssignmentKind)
 		c.SelectElements = append(c.SelectElements, &ast.SelectScalarExpression{Expression: s.Expression})
 	}
 	p := b.query(&c, nil)
@@ -396,10 +401,15 @@ func (x *executor) assign(b *binder, q *ast.QuerySpecification) error {
 		return err
 	}
 	defer p.close()
-	n := int64(0)
-	for {
-		row, err := p.next()
-		if err != nil {
+	var row sqltype.Row
+	var sets []expr
+	for i, v := range vars {
+		e := expr{typ: p.columns()[i].Type, null: true, eval: func(*frame) sqltype.Value { return row[i] }}
+		sets = append(sets, b.given(b.compound(kinds[i], v.expr, e), v.typ))
+	}
+	for n := int64(0); ; n++ {
+		var err error
+		if row, err = p.next(); err != nil {
 			return err
 		}
 		if row == nil {
@@ -407,11 +417,10 @@ func (x *executor) assign(b *binder, q *ast.QuerySpecification) error {
 			b.out.Affected(n, KindSelect)
 			return nil
 		}
-		n++
 		for i, v := range vars {
-			w, err := b.locale().Convert(row[i], p.columns()[i].Type, v.typ, 0)
-			if err != nil {
-				return err
+			w := sets[i].eval(nil)
+			if b.err != nil {
+				return b.err
 			}
 			v.val = w
 		}

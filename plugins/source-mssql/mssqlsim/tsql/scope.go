@@ -42,6 +42,17 @@ func (t *tableRef) use(ord int) int {
 	return p
 }
 
+// expr gives a column without its eval. Text of a table has the collation of its column; that of a query in FROM may come
+// from a constant, which has none of its own.
+func (t *tableRef) expr(ord, depth int) expr {
+	col := t.cols[ord]
+	e := expr{typ: col.Type, null: col.Nullable, ref: t, ord: ord, depth: depth}
+	if col.Type.Class() == sqltype.ClassString && (t.pruned || col.Type.Collation != "") {
+		e.coll = implicit
+	}
+	return e
+}
+
 // scope is what names mean at one place of a query.
 type scope struct {
 	tables []*tableRef
@@ -176,9 +187,8 @@ func (b *binder) column(c *ast.ColumnReferenceExpression, sc *scope) expr {
 			continue
 		}
 		s.touched |= 1 << t.idx
-		col := t.cols[ord]
 		seg, pos := t.idx, t.use(ord)
-		e := expr{typ: col.Type, null: col.Nullable, ref: t, ord: ord, depth: depth}
+		e := t.expr(ord, depth)
 		switch depth {
 		case 0:
 			e.eval = func(f *frame) sqltype.Value { return f.seg[seg][pos] }

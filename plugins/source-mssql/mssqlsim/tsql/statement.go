@@ -93,7 +93,7 @@ func (x *executor) carryOut(st ast.Statement) (f flow, err error) {
 			for _, d := range s.Declarations {
 				v := &variable{typ: b.dataType(d.DataType, 1)}
 				if d.Value != nil {
-					v.val = b.valueOf(d.Value, v.typ)
+					v.val = b.givenOf(d.Value, v.typ)
 				}
 				x.batch.vars[strings.ToLower(d.VariableName.Value)] = v
 			}
@@ -104,11 +104,15 @@ func (x *executor) carryOut(st ast.Statement) (f flow, err error) {
 		})
 	case *ast.SetVariableStatement:
 		return goOn, x.scoped(false, func(b *binder) error {
-			if s.CursorDefinition != nil || s.FunctionCallExists || s.AssignmentKind != "" && s.AssignmentKind != "Equals" {
+			if s.CursorDefinition != nil || s.FunctionCallExists {
 				return sqltype.Unsupported("this form of SET %s", s.Variable.Name)
 			}
 			v := b.variable(s.Variable.Name)
-			v.val = b.valueOf(s.Expression, v.typ)
+			w := b.given(b.compound(s.AssignmentKind, func() expr { return v.expr() }, b.expr(s.Expression, nil)), v.typ).eval(&frame{})
+			if b.err != nil {
+				return b.err
+			}
+			v.val = w
 			return nil
 		})
 	case *ast.BeginEndBlockStatement:

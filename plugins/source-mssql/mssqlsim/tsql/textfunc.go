@@ -1,21 +1,35 @@
 package tsql
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf16"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 )
 
-// textFunction is a function of text and integers.
+// textFunction is a function of text and integers ("Microsoft: String Functions (Transact-SQL)"). It is NULL when an
+// argument is.
 type textFunction struct {
-	args int
 	// result gives the type from that of the first argument.
 	result func(t sqltype.Type) sqltype.Type
-	call   func(v []sqltype.Value, t sqltype.Type) sqltype.Value
+	// call computes the function; t is the type of its first argument, with the collation all arguments take together.
+	call func(v []sqltype.Value, t sqltype.Type) (sqltype.Value, error)
+	// of is the place of the argument the result is text of.
+	of int
+	// bytes tells that the function takes binary values as they are.
+	bytes bool
 }
 
 func intResult(sqltype.Type) sqltype.Type { return sqltype.Of(sqltype.Int) }
+
+// position is the type of LEN and CHARINDEX: bigint of what may be long.
+func position(t sqltype.Type) sqltype.Type {
+	if t.LOB() {
+		return sqltype.Of(sqltype.BigInt)
+	}
+	return sqltype.Of(sqltype.Int)
+}
 
 // varying gives the varying-length type of a text type.
 func varying(t sqltype.Type) sqltype.Type {
@@ -26,6 +40,12 @@ func varying(t sqltype.Type) sqltype.Type {
 		t.Kind = sqltype.NVarChar
 	case sqltype.Binary:
 		t.Kind = sqltype.VarBinary
+	case sqltype.Text:
+		t.Kind, t.Len = sqltype.VarChar, sqltype.Max
+	case sqltype.NText:
+		t.Kind, t.Len = sqltype.NVarChar, sqltype.Max
+	case sqltype.Image:
+		t.Kind, t.Len = sqltype.VarBinary, sqltype.Max
 	}
 	return t
 }
@@ -41,63 +61,167 @@ func longest(t sqltype.Type) sqltype.Type {
 	return t
 }
 
-func mapped(fn func(string) string) func([]sqltype.Value, sqltype.Type) sqltype.Value {
-	return func(v []sqltype.Value, _ sqltype.Type) sqltype.Value { return sqltype.FromString(fn(v[0].Str())) }
+func kept(t sqltype.Type) sqltype.Type { return t }
+
+func textOf(s string) (sqltype.Value, error) { return sqltype.FromString(s), nil }
+
+func intOf(n int) (sqltype.Value, error) { return sqltype.FromInt(int64(n)), nil }
+
+func mapped(fn func(string) string) func([]sqltype.Value, sqltype.Type) (sqltype.Value, error) {
+	return func(v []sqltype.Value, _ sqltype.Type) (sqltype.Value, error) { return textOf(fn(v[0].Str())) }
+}
+
+// Characters are mapped one by one: ß has no upper case here, as in SQL Server.
+func upper(s string) string { return strings.ToUpper(s) }
+
+// trimmer takes blanks off, or the characters of a second argument, which came with SQL Server 2022.
+func trimmer(left, right bool) func([]sqltype.Value, sqltype.Type) (sqltype.Value, error) {
+	return func(v []sqltype.Value, t sqltype.Type) (sqltype.Value, error) {
+		s, set := v[0].Str(), " "
+		if len(v) > 1 {
+			set = v[1].Str()
+		}
+		in := func(r rune) bool {
+			return strings.ContainsFunc(set, func(c rune) bool { return t.CompareRune(c, r) == 0 })
+		}
+		if left {
+			s = strings.TrimLeftFunc(s, in)
+		}
+		if right {
+			s = strings.TrimRightFunc(s, in)
+		}
+		return textOf(s)
+	}
 }
 
 var textFunctions = map[string]textFunction{
-	"UPPER": {1, varying, mapped(strings.ToUpper)},
-	"LOWER": {1, varying, mapped(strings.ToLower)},
-	"LTRIM": {1, varying, mapped(func(s string) string { return strings.TrimLeft(s, " ") })},
-	"RTRIM": {1, varying, mapped(func(s string) string { return strings.TrimRight(s, " ") })},
-	"TRIM":  {1, varying, mapped(func(s string) string { return strings.Trim(s, " ") })},
-	"LEN": {1, intResult, func(v []sqltype.Value, t sqltype.Type) sqltype.Value {
+	"UPPER": {result: kept, call: mapped(upper)},
+	"LOWER": {result: kept, call: mapped(strings.ToLower)},
+	"LTRIM": {result: varying, call: trimmer(true, false)},
+	"RTRIM": {result: varying, call: trimmer(false, true)},
+	"TRIM":  {result: varying, call: trimmer(true, true)},
+	"LEN": {result: position, bytes: true, call: func(v []sqltype.Value, t sqltype.Type) (sqltype.Value, error) {
 		if t.Class() == sqltype.ClassString {
-			return sqltype.FromInt(int64(sqltype.Length(sqltype.FromString(strings.TrimRight(v[0].Str(), " ")), t)))
+			return intOf(sqltype.Length(sqltype.FromString(strings.TrimRight(v[0].Str(), " ")), t))
 		}
-		return sqltype.FromInt(int64(len(v[0].Str())))
+		return intOf(len(v[0].Str()))
 	}},
-	"LEFT": {2, varying, func(v []sqltype.Value, _ sqltype.Type) sqltype.Value {
-		return substring(v[0], 1, v[1].Int())
-	}},
-	"RIGHT": {2, varying, func(v []sqltype.Value, t sqltype.Type) sqltype.Value {
-		n := int64(len(utf16.Encode([]rune(v[0].Str()))))
-		return substring(v[0], max(n-v[1].Int(), 0)+1, v[1].Int())
-	}},
-	"SUBSTRING": {3, varying, func(v []sqltype.Value, t sqltype.Type) sqltype.Value {
-		if t.Class() == sqltype.ClassBinary {
-			s := v[0].Str()
-			from := min(max(v[1].Int()-1, 0), int64(len(s)))
-			to := min(max(v[1].Int()-1+v[2].Int(), from), int64(len(s)))
-			return sqltype.FromBytes(s[from:to])
+	"LEFT": {result: varying, bytes: true, call: func(v []sqltype.Value, t sqltype.Type) (sqltype.Value, error) {
+		if v[1].Int() < 0 {
+			return sqltype.Value{}, sqltype.Errorf(537, "Invalid length parameter passed to the LEFT or SUBSTRING function.")
 		}
-		return substring(v[0], v[1].Int(), v[2].Int())
+		return substring(v[0], t, 1, v[1].Int()), nil
 	}},
-	"CHARINDEX": {2, intResult, func(v []sqltype.Value, _ sqltype.Type) sqltype.Value {
-		i := strings.Index(strings.ToLower(v[1].Str()), strings.ToLower(v[0].Str()))
-		if i < 0 {
-			return sqltype.FromInt(0)
+	"RIGHT": {result: varying, bytes: true, call: func(v []sqltype.Value, t sqltype.Type) (sqltype.Value, error) {
+		if v[1].Int() < 0 {
+			return sqltype.Value{}, sqltype.Errorf(536, "Invalid length parameter passed to the right function.")
 		}
-		return sqltype.FromInt(int64(len([]rune(v[1].Str()[:i]))) + 1)
+		return substring(v[0], t, max(size(v[0], t)-v[1].Int(), 0)+1, v[1].Int()), nil
 	}},
-	"REPLACE": {3, longest, func(v []sqltype.Value, _ sqltype.Type) sqltype.Value {
-		return sqltype.FromString(strings.ReplaceAll(v[0].Str(), v[1].Str(), v[2].Str()))
+	"SUBSTRING": {result: varying, bytes: true, call: func(v []sqltype.Value, t sqltype.Type) (sqltype.Value, error) {
+		if v[2].Int() < 0 {
+			return sqltype.Value{}, sqltype.Errorf(537, "Invalid length parameter passed to the LEFT or SUBSTRING function.")
+		}
+		return substring(v[0], t, v[1].Int(), v[2].Int()), nil
 	}},
-	"REPLICATE": {2, longest, func(v []sqltype.Value, t sqltype.Type) sqltype.Value {
-		n := max(v[1].Int(), 0)
-		if len(v[0].Str()) == 0 {
-			return v[0]
+	"STUFF": {result: longest, call: func(v []sqltype.Value, t sqltype.Type) (sqltype.Value, error) {
+		n, from, count := size(v[0], t), v[1].Int(), v[2].Int()
+		if from < 1 || from > n || count < 0 {
+			return sqltype.Value{}, nil
+		}
+		return textOf(substring(v[0], t, 1, from-1).Str() + v[3].Str() + substring(v[0], t, from+count, n).Str())
+	}},
+	"CHARINDEX": {result: position, of: 1, call: func(v []sqltype.Value, t sqltype.Type) (sqltype.Value, error) {
+		s, part := []rune(t.Fold(v[1].Str())), []rune(t.Fold(v[0].Str()))
+		start := int64(1)
+		if len(v) > 2 {
+			start = max(v[2].Int(), 1)
+		}
+		if len(part) == 0 {
+			return intOf(0)
+		}
+		at := int64(1)
+		for i := 0; i+len(part) <= len(s); i++ {
+			if at >= start && slices.Equal(s[i:i+len(part)], part) {
+				return sqltype.FromInt(at), nil
+			}
+			at += int64(units(s[i : i+1]))
+		}
+		return intOf(0)
+	}},
+	"PATINDEX": {result: position, of: 1, call: func(v []sqltype.Value, t sqltype.Type) (sqltype.Value, error) {
+		return sqltype.FromInt(patIndex(newPattern(v[0].Str(), 0, t), v[1].Str())), nil
+	}},
+	"REPLACE": {result: longest, call: func(v []sqltype.Value, t sqltype.Type) (sqltype.Value, error) {
+		return textOf(replaced([]rune(v[0].Str()), v[1].Str(), v[2].Str(), t))
+	}},
+	"TRANSLATE": {result: kept, call: func(v []sqltype.Value, t sqltype.Type) (sqltype.Value, error) {
+		from, to := []rune(v[1].Str()), []rune(v[2].Str())
+		if len(from) != len(to) {
+			return sqltype.Value{}, sqltype.Errorf(9828, "The second and third arguments of the TRANSLATE built-in function must contain an equal number of characters.")
+		}
+		return textOf(strings.Map(func(r rune) rune {
+			for i, c := range from {
+				if t.CompareRune(c, r) == 0 {
+					return to[i]
+				}
+			}
+			return r
+		}, v[0].Str()))
+	}},
+	"REPLICATE": {result: longest, call: func(v []sqltype.Value, t sqltype.Type) (sqltype.Value, error) {
+		n := v[1].Int()
+		if n < 0 {
+			return sqltype.Value{}, nil
+		}
+		if v[0].Str() == "" {
+			return v[0], nil
 		}
 		if t.Len != sqltype.Max {
-			n = min(n, 8000/int64(len(v[0].Str()))+1)
+			n = min(n, 32000/int64(len(v[0].Str()))+1)
 		}
-		return sqltype.FromString(strings.Repeat(v[0].Str(), int(n)))
+		return textOf(strings.Repeat(v[0].Str(), int(n)))
 	}},
-	"QUOTENAME": {1, func(sqltype.Type) sqltype.Type { return sqltype.Str(sqltype.NVarChar, 258) }, func(v []sqltype.Value, _ sqltype.Type) sqltype.Value {
-		if len(v[0].Str()) > 4*128 {
-			return sqltype.Value{}
+	"REVERSE": {result: kept, call: func(v []sqltype.Value, t sqltype.Type) (sqltype.Value, error) {
+		rs := []rune(v[0].Str())
+		slices.Reverse(rs)
+		return textOf(string(rs))
+	}},
+	"ASCII": {result: intResult, call: func(v []sqltype.Value, _ sqltype.Type) (sqltype.Value, error) {
+		if s := sqltype.Encode1252(v[0].Str()); s != "" {
+			return intOf(int(s[0]))
 		}
-		return sqltype.FromString("[" + strings.ReplaceAll(v[0].Str(), "]", "]]") + "]")
+		return sqltype.Value{}, nil
+	}},
+	"UNICODE": {result: intResult, call: func(v []sqltype.Value, _ sqltype.Type) (sqltype.Value, error) {
+		if u := utf16.Encode([]rune(v[0].Str())); len(u) > 0 {
+			return intOf(int(u[0]))
+		}
+		return sqltype.Value{}, nil
+	}},
+	"QUOTENAME": {result: func(sqltype.Type) sqltype.Type { return sqltype.Str(sqltype.NVarChar, 258) }, call: func(v []sqltype.Value, _ sqltype.Type) (sqltype.Value, error) {
+		with := "["
+		if len(v) > 1 {
+			with = v[1].Str()
+		}
+		s := v[0].Str()
+		if sqltype.Length(sqltype.FromString(s), sqltype.SysName) > 128 || with == "" {
+			return sqltype.Value{}, nil
+		}
+		pair, ok := map[byte]string{'[': "[]", ']': "[]", '\'': "''", '"': `""`, '(': "()", ')': "()", '<': "<>", '>': "<>", '{': "{}", '}': "{}", '`': "``"}[with[0]]
+		if !ok || len(with) > 1 {
+			return sqltype.Value{}, nil
+		}
+		return textOf(pair[:1] + strings.ReplaceAll(s, pair[1:], pair[1:]+pair[1:]) + pair[1:])
+	}},
+	"PARSENAME": {result: func(sqltype.Type) sqltype.Type { return sqltype.SysName }, call: func(v []sqltype.Value, _ sqltype.Type) (sqltype.Value, error) {
+		return nameFromEnd(v[0].Str(), v[1].Int()), nil
+	}},
+	"STRING_ESCAPE": {result: func(sqltype.Type) sqltype.Type { return sqltype.Str(sqltype.NVarChar, sqltype.Max) }, call: func(v []sqltype.Value, _ sqltype.Type) (sqltype.Value, error) {
+		if !strings.EqualFold(v[1].Str(), "json") {
+			return sqltype.Value{}, sqltype.Errorf(8116, "Argument value '%s' is invalid for argument 2 of string_escape function.", v[1].Str())
+		}
+		return textOf(escapeJSON(v[0].Str()))
 	}},
 }
 
@@ -110,28 +234,118 @@ var growth = map[string]func(v []sqltype.Value) float64{
 	"REPLICATE": func(v []sqltype.Value) float64 { return float64(len(v[0].Str())) * float64(max(v[1].Int(), 0)) },
 }
 
-// substring counts in UTF-16 units from 1.
-func substring(v sqltype.Value, from, n int64) sqltype.Value {
-	u := utf16.Encode([]rune(v.Str()))
-	end := min(max(from-1+n, 0), int64(len(u)))
-	from = min(max(from-1, 0), end)
-	return sqltype.FromString(string(utf16.Decode(u[from:end])))
+// nameFromEnd is PARSENAME: part 1 is the object, 4 the server; NULL when the name has more than four parts.
+func nameFromEnd(s string, part int64) sqltype.Value {
+	var parts []string
+	rest := tokens(s)
+	name, open := "", true
+	for _, t := range rest {
+		if t.text == "." {
+			parts, name, open = append(parts, name), "", true
+			continue
+		}
+		text := t.text
+		if len(text) > 1 && (text[0] == '[' || text[0] == '"') {
+			end := map[byte]string{'[': "]", '"': `"`}[text[0]]
+			text = strings.ReplaceAll(strings.TrimSuffix(text[1:], end), end+end, end)
+			if !open {
+				return sqltype.Value{}
+			}
+		}
+		name, open = name+text, false
+	}
+	parts = append(parts, name)
+	if part < 1 || part > 4 || len(parts) > 4 || int(part) > len(parts) || parts[len(parts)-int(part)] == "" {
+		return sqltype.Value{}
+	}
+	return sqltype.FromString(parts[len(parts)-int(part)])
 }
 
-func (b *binder) textFunction(name string, fn textFunction, args []expr) expr {
-	size := growth[name]
-	text := args[0].typ
-	if text.Class() != sqltype.ClassString && text.Class() != sqltype.ClassBinary {
-		args[0] = b.cast(args[0], sqltype.Str(sqltype.VarChar, 8000), 0)
-		text = args[0].typ
+// replaced puts a text in the place of each that is equal to another under the collation.
+func replaced(s []rune, part, by string, t sqltype.Type) string {
+	folded, p := []rune(t.Fold(string(s))), []rune(t.Fold(part))
+	if len(p) == 0 {
+		return string(s)
 	}
-	out := expr{typ: fn.result(text), konst: true}
-	for i := range args {
-		if i > 0 && args[i].typ.Class() != sqltype.ClassString {
-			args[i] = b.cast(args[i], sqltype.Of(sqltype.BigInt), 0)
+	var out strings.Builder
+	for i := 0; i < len(s); {
+		if i+len(p) <= len(s) && slices.Equal(folded[i:i+len(p)], p) {
+			out.WriteString(by)
+			i += len(p)
+			continue
 		}
-		out.null = out.null || args[i].null
-		out.konst = out.konst && args[i].konst
+		out.WriteRune(s[i])
+		i++
+	}
+	return out.String()
+}
+
+// size counts what substring counts: UTF-16 units of text, bytes of binary values.
+func size(v sqltype.Value, t sqltype.Type) int64 {
+	if t.Class() == sqltype.ClassBinary {
+		return int64(len(v.Str()))
+	}
+	return int64(len(utf16.Encode([]rune(v.Str()))))
+}
+
+// substring counts from 1.
+func substring(v sqltype.Value, t sqltype.Type, from, n int64) sqltype.Value {
+	length := size(v, t)
+	end := min(max(from-1+n, 0), length)
+	if from-1+n < from-1 { // a length so large that the sum is not one
+		end = length
+	}
+	from = min(max(from-1, 0), end)
+	if t.Class() == sqltype.ClassBinary {
+		return sqltype.FromBytes(v.Str()[from:end])
+	}
+	return sqltype.FromString(string(utf16.Decode(utf16.Encode([]rune(v.Str()))[from:end])))
+}
+
+func (b *binder) textFunction(name string, args []expr) expr {
+	fn, grows := textFunctions[name], growth[name]
+	text := args[fn.of].typ
+	if c := text.Class(); c != sqltype.ClassString && (c != sqltype.ClassBinary || !fn.bytes) {
+		if c == sqltype.ClassBinary && fn.of == 0 {
+			text = sqltype.Str(sqltype.VarChar, max(text.Len, sqltype.Max))
+		} else {
+			text = sqltype.Str(sqltype.VarChar, textWidth(args[fn.of].typ))
+		}
+		args[fn.of] = b.cast(args[fn.of], text, 0)
+	}
+	out := expr{konst: true, coll: args[fn.of].coll}
+	for i := range args {
+		a := &args[i]
+		if i != fn.of && a.typ.Class() != sqltype.ClassString {
+			to := sqltype.Of(sqltype.BigInt)
+			if textArgument(name, i) {
+				to = sqltype.Str(sqltype.VarChar, textWidth(a.typ))
+			}
+			*a = b.given(*a, to)
+		} else if i != fn.of && !textArgument(name, i) { // a number written as text
+			*a = b.given(*a, sqltype.Of(sqltype.BigInt))
+		}
+		if i != fn.of && a.typ.Class() == sqltype.ClassString {
+			text.Collation = agreed(lower(name), expr{typ: text, coll: out.coll}, *a)
+			_, out.coll = agree(expr{typ: text, coll: out.coll}, *a)
+			if a.typ.Unicode() && (name == "REPLACE" || name == "STUFF" || name == "TRANSLATE") && !text.Unicode() {
+				kind := sqltype.Common(text, a.typ)
+				text.Kind, text.Len = kind.Kind, min(text.Len, 4000)
+			}
+		}
+		out.null = out.null || a.null
+		out.konst = out.konst && a.konst
+	}
+	out.typ = fn.result(text)
+	switch name {
+	case "LEFT", "RIGHT", "SUBSTRING": // no longer than what is asked for (Microsoft: SUBSTRING (Transact-SQL))
+		if n := args[len(args)-1]; n.konst && out.typ.Len > 0 {
+			if v := n.eval(&frame{}); b.err == nil && !v.IsNull() && v.Int() > 0 {
+				out.typ.Len = int(min(int64(out.typ.Len), v.Int()))
+			}
+		}
+	case "REPLICATE", "REPLACE", "STUFF", "QUOTENAME", "PARSENAME", "TRANSLATE", "STRING_ESCAPE", "ASCII", "UNICODE":
+		out.null = true
 	}
 	cut := out.typ.Class() == sqltype.ClassString && out.typ.Len != sqltype.Max
 	out.eval = func(f *frame) sqltype.Value {
@@ -147,15 +361,42 @@ func (b *binder) textFunction(name string, fn textFunction, args []expr) expr {
 		if b.err != nil {
 			return sqltype.Value{}
 		}
-		if size != nil && (text.Len == sqltype.Max || name == "REPLACE") && size(vals) > sqltype.LongestValue {
+		if grows != nil && (text.Len == sqltype.Max || name == "REPLACE") && grows(vals) > sqltype.LongestValue {
 			b.fail(sqltype.TooLong())
 			return sqltype.Value{}
 		}
-		v := fn.call(vals, text)
+		v, err := fn.call(vals, text)
+		if err != nil {
+			b.fail(err)
+		}
 		if cut && !v.IsNull() {
 			v, _ = sqltype.Convert(v, out.typ, out.typ, 0)
 		}
 		return v
 	}
 	return folded(out)
+}
+
+// textArgument tells which arguments of a function are text.
+func textArgument(name string, i int) bool {
+	switch name {
+	case "CHARINDEX", "PATINDEX":
+		return i < 2
+	case "REPLACE", "TRANSLATE", "QUOTENAME", "STRING_ESCAPE", "TRIM", "LTRIM", "RTRIM":
+		return true
+	case "STUFF":
+		return i == 3
+	}
+	return i == 0
+}
+
+// textWidth is how many characters a value of a type takes as text.
+func textWidth(t sqltype.Type) int {
+	switch t.Class() {
+	case sqltype.ClassString:
+		return t.Len
+	case sqltype.ClassDecimal:
+		return 41
+	}
+	return 40
 }
