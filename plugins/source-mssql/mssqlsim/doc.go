@@ -13,6 +13,11 @@
 //	lsn, err := db.Tx(ctx, func(tx *mssqlsim.Tx) error { return tx.Insert("dbo.orders", 1, "first") })
 //	conn, err := sql.Open("sqlserver", server.DSN("shop"))
 //
+// What happens to those who read is the test's choice: Freeze, Resume and SetCaptureLag hold capture back, CommitBeforeRead
+// puts a commit between a reader's stamp and its read, Inject makes statements and logins fail by pattern and count,
+// DropConnections is a failover, a ManualClock moves daylight saving and retention along, and Restore, or BACKUP and
+// RESTORE, take LSNs back.
+//
 // It fails closed: what it does not understand is an error with number 50001 that names it. What it knows of SQL
 // Server comes from Microsoft's documentation and from observations of SQL Server 2022 noted where they are used; it was
 // never compared with a real server run by run, so facts that matter deserve a test that takes a DSN.

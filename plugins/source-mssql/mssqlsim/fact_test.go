@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -67,29 +68,50 @@ var facts = []shown{
 
 // duties are what any stand-in for change data capture must do for those who read it.
 var duties = []shown{
+	// positions
 	{what: "one mapping for the database; LSNs grow with gaps; commits and idle entries append; the newest entry or NULL", tests: []string{"TestMappingEntries", "TestIdleEntriesEveryFiveMinutes"}},
+	{what: "a minimum per instance, zero for one that is not there; the next and the previous LSN, not below zero", tests: []string{"TestPositionFunctions", "TestCleanup", "TestStatementsOfReader"}},
+	{what: "times only for entries; the last entry at or before a time; the time of DDL is that of the last entry at or before it", tests: []string{"TestPositionFunctions", "TestStatementsOfReader"}},
+	{what: "the n-th entry after a position; tiles with bound, next LSN and rows, the first ones one row longer, no more than rows", tests: []string{"TestTilesOfChangeRows", "TestStatementsOfReader"}},
+	// changes
 	{what: "a commit has one LSN, one entry, and rows for every instance of its tables with their columns; an update that changes none of them has none", tests: []string{"TestSecondInstance", "TestChangesOfTransaction"}},
 	{what: "sequence values are one for all instances, command ids each's own; 3 and 4 share both", tests: []string{"TestUpdatePairSharesSeqvalAndCommand", "TestSecondInstance"}},
-	{what: "a minimum per instance; the next and the previous LSN", tests: []string{"TestPositionFunctions", "TestCleanup"}},
-	{what: "times only for entries; the last entry at or before a time", tests: []string{"TestPositionFunctions"}},
-	{what: "the n-th entry after a position; tiles with bound, next LSN and rows", tests: []string{"TestTilesOfChangeRows"}},
-	{what: "cleanup moves the minimum before rows go, and entries below every instance's", tests: []string{"TestCleanup", "TestCleanupJob"}},
-	{what: "names exactly or ignoring case; an instance that is gone is not there", tests: []string{"TestNamesOfInstancesIgnoreCase", "TestDisablingIsImmediate", "../mssql/TestTheDefaultNameStaysATablesName"}},
-	{what: "instances come, at most two, and go; DDL of each at its LSN, types change, dropped columns stay captured", tests: []string{"TestEnableTableRefuses", "TestDDLIsSeenWithItsPosition", "TestDDLOfCapturedTable"}},
-	{what: "rows of the table by key, of one column or several; cleanup leaves them alone", tests: []string{"TestRangesOfKeysReadTheirOwnRows", "TestStatementsOfReader"}},
-	{what: "a commit between stamp and read, once among parallel reads", tests: []string{"TestCommitBeforeReadHappensOnce"}},
-	{what: "isolation by default or SNAPSHOT", tests: []string{"TestReadCommittedWaitsForLocks", "TestIsolationOfABatchStays"}},
-	{what: "one recorded history plays the same", tests: []string{"history/TestHistoriesPlay", "history/TestFullHistoryImages"}},
-	{what: "a restore takes LSNs back", tests: []string{"TestOtherDatabaseBehindTheSameName"}},
+	{what: "a key that moves and values of unique indexes that do are deletes and inserts, of one row with one sequence value", tests: []string{"TestDeferredUpdates", "TestKeysThatMoveAmongRowsAreCollapsed", "TestValuesOfUniqueIndexesThatMoveAmongRows"}},
 	{what: "change rows do not hold all: large values, computed columns", tests: []string{"TestLargeValuesInChangeRows", "../mssql/TestImagesThatCDCDoesNotStore"}},
+	{what: "all and net changes with each row filter, and what they refuse", tests: []string{"TestAllChanges", "TestNetChanges", "TestRangesThatChangeFunctionsRefuse"}},
+	{what: "update masks and the functions that read them", tests: []string{"TestUpdateMaskFunctions"}},
+	// instances
+	{what: "names exactly or ignoring case; an instance that is gone is not there, and its table's default name is", tests: []string{"TestNamesOfInstancesIgnoreCase", "TestDisablingIsImmediate", "../mssql/TestTheDefaultNameStaysATablesName"}},
+	{what: "instances come, at most two, from the next commit on, and go with their rows and history", tests: []string{"TestEnableTableRefuses", "TestASecondInstanceUnderWrites", "TestDisablingIsImmediate"}},
+	{what: "DDL of each instance at its LSN; types change, a dropped column stays captured and cannot be selected, one that is added again is another", tests: []string{"TestDDLIsSeenWithItsPosition", "TestDDLOfCapturedTable", "TestCaptureThatLagsSeesTheTableAsItWas"}},
+	{what: "a change of the shape of a captured table rolls back with its transaction", tests: []string{"TestShapeOfCapturedTablesInTransactions"}},
+	{what: "a table that is made again is not captured", tests: []string{"scenarios/instances/dropping-the-table-takes-its-instances.sql"}},
+	{what: "cleanup moves the minimum before rows go, a few at a time, and entries below every instance's", tests: []string{"TestCleanup", "TestCleanupJob"}},
+	{what: "capture that lags, stops and goes on loses nothing", tests: []string{"TestFrozenCaptureAndLag", "TestStoppedCaptureJobLosesNothing", "TestCaptureStopsAtAColumnItCannotAlter"}},
+	{what: "logins with few rights, and gating roles", tests: []string{"TestLeastPrivilegedLogins", "TestPermissions", "scenarios/access/a-gating-role-is-asked-for-besides.sql"}},
+	// tables
+	{what: "rows of the table by key, of one column or several, NULL first; ends, n-th keys, buckets and numbers of rows; cleanup leaves them alone", tests: []string{"TestRangesOfKeysReadTheirOwnRows", "TestStatementsOfReader"}},
+	{what: "a commit between stamp and read, once among parallel reads", tests: []string{"TestCommitBeforeReadHappensOnce"}},
+	{what: "isolation by default or SNAPSHOT, row versions for READ COMMITTED, and update conflicts", tests: []string{"TestReadCommittedWaitsForLocks", "TestIsolationOfABatchStays", "scenarios/isolation/read-committed-snapshot-does-not-wait.sql", "scenarios/isolation/a-snapshot-transaction-may-not-overwrite-what-it-does-not-see.sql"}},
+	{what: "deadlocks have the victim that the documentation says", tests: []string{"TestDeadlockVictim", "scenarios/isolation/of-equal-priorities-the-cheaper-transaction-is-the-victim.sql", "scenarios/isolation/the-victim-is-who-has-the-lower-priority.sql"}},
+	// histories and clocks
+	{what: "one recorded history plays the same", tests: []string{"history/TestHistoriesPlay", "history/TestFullHistoryImages"}},
+	{what: "a restore takes LSNs back, and rows, shape and instances along", tests: []string{"TestOtherDatabaseBehindTheSameName", "TestARestoreTakesAllBack", "TestARestoreUnderAnotherName", "TestABackupHoldsTheLogThatCaptureHasNotRead"}},
+	{what: "time zones of the server, with daylight saving", tests: []string{"TestCommitTimesFollowTheLocalClock", "TestAtTimeZoneAroundChanges", "TestTimeToLSNInAFallBackHour"}},
+	// what goes wrong
+	{what: "errors by pattern and count before rows, among them and after them", tests: []string{"TestFaults", "tds/TestFaultSendsAnErrorAfterRows"}},
+	{what: "connections that are cut before, in and after an answer; answers that are late; attentions that are ignored", tests: []string{"tds/TestFaultDropsTheConnection", "tds/TestFaultDelayEndsWithTheAttention", "tds/TestFaultIgnoresAttention"}},
+	{what: "logins that fail, and a failover", tests: []string{"TestFaultsOfLogins", "tds/TestDropAllCutsConnectionsAndNewOnesWork", "TestADatabaseIsTakenFromItsUsers"}},
 }
 
+// TestEveryFactHasATest holds the lists against the tests: each test that they name is there, says something about its
+// result and is not skipped, and each scenario is there.
 func TestEveryFactHasATest(t *testing.T) {
 	t.Parallel()
 	if len(facts) != 43 {
 		t.Errorf("%d facts", len(facts))
 	}
-	known := map[string]map[string]bool{}
+	known := map[string]map[string]*ast.FuncDecl{}
 	for _, list := range [][]shown{facts, duties} {
 		for i, f := range list {
 			if f.not != "" {
@@ -99,6 +121,12 @@ func TestEveryFactHasATest(t *testing.T) {
 				t.Errorf("%d, %s: no test", i+1, f.what)
 			}
 			for _, name := range f.tests {
+				if strings.HasSuffix(name, ".sql") {
+					if _, err := os.Stat(name); err != nil {
+						t.Errorf("%d, %s: there is no scenario %s", i+1, f.what, name)
+					}
+					continue
+				}
 				dir, test := filepath.Split(name)
 				if dir == "" {
 					dir = "."
@@ -106,28 +134,60 @@ func TestEveryFactHasATest(t *testing.T) {
 				if known[dir] == nil {
 					known[dir] = testsOf(t, dir)
 				}
-				if !known[dir][test] {
+				switch fn := known[dir][test]; {
+				case fn == nil:
 					t.Errorf("%d, %s: there is no test %s", i+1, f.what, name)
+				case calls(fn, func(method string, _ bool) bool { return strings.HasPrefix(method, "Skip") }):
+					t.Errorf("%d, %s: %s may be skipped", i+1, f.what, name)
+				case !calls(fn, func(method string, passed bool) bool {
+					return passed && method != "Helper" || strings.HasPrefix(method, "Error") || strings.HasPrefix(method, "Fatal")
+				}):
+					t.Errorf("%d, %s: %s cannot fail", i+1, f.what, name)
 				}
 			}
 		}
 	}
 }
 
-// testsOf gives the names of the tests of a package.
-func testsOf(t *testing.T, dir string) map[string]bool {
+// calls tells whether a test has a call that is one: of a method, or of a function that the test itself is passed to,
+// which may fail it.
+func calls(fn *ast.FuncDecl, is func(method string, passed bool) bool) (found bool) {
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		c, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		method := ""
+		if s, ok := c.Fun.(*ast.SelectorExpr); ok {
+			if on, ok := s.X.(*ast.Ident); ok && on.Name == "t" {
+				method = s.Sel.Name
+			}
+		}
+		passed := false
+		for _, a := range c.Args {
+			id, ok := a.(*ast.Ident)
+			passed = passed || ok && id.Name == "t"
+		}
+		found = found || (method != "" || passed) && is(method, passed)
+		return true
+	})
+	return found
+}
+
+// testsOf gives the tests of a package.
+func testsOf(t *testing.T, dir string) map[string]*ast.FuncDecl {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
 	must(t, err)
-	names := map[string]bool{}
+	tests := map[string]*ast.FuncDecl{}
 	for _, path := range files {
 		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 		must(t, err)
 		for _, d := range f.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && strings.HasPrefix(fn.Name.Name, "Test") {
-				names[fn.Name.Name] = true
+				tests[fn.Name.Name] = fn
 			}
 		}
 	}
-	return names
+	return tests
 }

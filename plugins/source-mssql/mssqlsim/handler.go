@@ -18,6 +18,7 @@ type handler struct {
 	model *cdc.Server
 	mu    sync.Mutex
 	conns map[uint64]*conn
+	fails func(tds.Login) error // faults of logins
 }
 
 // conn is one connection: the session of the model, which also tells the client of transactions.
@@ -69,6 +70,9 @@ func (c *conn) Procedure(n tsql.Name) (*tsql.Procedure, error) {
 
 // Login decides over a login.
 func (h *handler) Login(l tds.Login) error {
+	if err := h.fails(l); err != nil {
+		return err
+	}
 	if err := h.model.Authenticate(l.User, l.Password); err != nil {
 		return wireError(err)
 	}

@@ -137,7 +137,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		model.AddLogin(u.Name, u.Password, u.Admin)
 	}
 	s := &Server{cdc: model, password: o.Password, tls: o.TLS}
-	s.handler = &handler{model: model, conns: map[uint64]*conn{}}
+	s.handler = &handler{model: model, conns: map[uint64]*conn{}, fails: s.faults.login}
 	s.tds = &tds.Server{Handler: s.handler, Name: model.Name, Trace: o.Trace, Fault: s.faults.next}
 	switch o.TLS {
 	case "", TLSOff:

@@ -368,3 +368,22 @@ func TestShapeWaitsForWriters(t *testing.T) {
 	must(t, <-done)
 	equal(t, query(t, conn, "SELECT id, a FROM dbo.t"), []string{"1|4"})
 }
+
+// DDL of a captured table is part of its transaction: in the history with the commit's LSN, or not at all.
+func TestShapeOfCapturedTablesInTransactions(t *testing.T) {
+	t.Parallel()
+	play(t, newEmpty(t), []step{
+		{sql: "EXEC sys.sp_cdc_enable_db; CREATE TABLE dbo.t (id int NOT NULL CONSTRAINT pk PRIMARY KEY, a int NULL, b int NULL); EXEC sys.sp_cdc_enable_table N'dbo', N't', @role_name = NULL"},
+		{sql: "BEGIN TRAN; ALTER TABLE dbo.t ADD c int NULL; ALTER TABLE dbo.t DROP COLUMN b; CREATE INDEX ix ON dbo.t (a); INSERT INTO dbo.t VALUES (1, 1, 1); ROLLBACK"},
+		{sql: "INSERT INTO dbo.t VALUES (2, 2, 2); SELECT COUNT(*) FROM cdc.ddl_history; SELECT id, a, b FROM cdc.dbo_t_CT", rows: []string{"0", "2|2|2"}},
+		{name: "back to a savepoint", sql: "BEGIN TRAN; ALTER TABLE dbo.t ADD c int NULL; SAVE TRAN s; ALTER TABLE dbo.t ALTER COLUMN a bigint NULL; ROLLBACK TRAN s; COMMIT"},
+		{sql: "SELECT ddl_command FROM cdc.ddl_history; SELECT max_length FROM sys.columns WHERE object_id = OBJECT_ID('cdc.dbo_t_CT') AND name = 'a'",
+			rows: []string{"ALTER TABLE dbo.t ADD c int NULL", "4"}},
+		{sql: "BEGIN TRAN; ALTER TABLE dbo.t DROP COLUMN b; ALTER TABLE dbo.t ALTER COLUMN a bigint NULL; UPDATE dbo.t SET a = 5000000000, c = 1; COMMIT"},
+		{sql: "SELECT [__$operation], id, a, b FROM cdc.dbo_t_CT WHERE [__$start_lsn] = (SELECT MAX(ddl_lsn) FROM cdc.ddl_history); SELECT COUNT(*), COUNT(DISTINCT ddl_lsn) FROM cdc.ddl_history",
+			rows: []string{"3|2|2|NULL", "4|2|5000000000|NULL", "3|2"}},
+		{sql: "BEGIN TRAN; EXEC sp_rename 'dbo.t', 'u'", err: 50001, part: "of a captured table"},
+		{sql: "DROP TABLE dbo.t", err: 50001},
+		{sql: "ROLLBACK; SELECT COUNT(*) FROM dbo.t", rows: []string{"1"}},
+	})
+}

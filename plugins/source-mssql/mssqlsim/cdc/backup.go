@@ -109,7 +109,7 @@ func (db *Database) takeAll(from *Database) {
 	defer db.mu.Unlock()
 	db.family = from.family
 	db.schemas, db.routines = slices.Clone(from.schemas), maps.Clone(from.routines)
-	db.nextObject, db.rowVersion, db.last, db.tran = from.nextObject, from.rowVersion, from.last, from.tran
+	db.nextObject, db.rowVersion, db.last, db.tran, db.ddls = from.nextObject, from.rowVersion, from.last, from.tran, from.ddls
 	db.snapshotAllowed.Store(from.snapshotAllowed.Load())
 	db.rcsi.Store(from.rcsi.Load())
 	db.single.Store(from.single.Load())

@@ -70,7 +70,7 @@ func (db *Database) log(tx *Tx) (LSN, error) {
 		}
 		ops = append(ops, o)
 	}
-	if len(ops) == 0 && tx.lsn.IsZero() {
+	if len(ops) == 0 && len(tx.ddl) == 0 && tx.lsn.IsZero() {
 		return LSN{}, nil
 	}
 	now := tx.time
@@ -82,6 +82,13 @@ func (db *Database) log(tx *Tx) (LSN, error) {
 		lsn = db.nextLSN(n)
 	} else if err := db.takeLSN(lsn); err != nil {
 		return LSN{}, err
+	}
+	for _, d := range tx.ddl {
+		db.queue = append(db.queue, &record{lsn: lsn, at: now, ddl: d})
+	}
+	if len(ops) == 0 && tx.lsn.IsZero() { // DDL alone has no entry
+		db.advance()
+		return lsn, nil
 	}
 	began := tx.began
 	if !tx.time.IsZero() {

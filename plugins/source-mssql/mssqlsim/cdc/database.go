@@ -46,7 +46,8 @@ type Database struct {
 
 	sessions int // whose current database this is; guarded by the server's mu
 
-	last    LSN // newest LSN given out
+	last    LSN   // newest LSN given out
+	ddls    int64 // changes of the shape of captured tables so far
 	tran    uint64
 	queue   []*record // committed and not yet captured
 	mapping []*Entry

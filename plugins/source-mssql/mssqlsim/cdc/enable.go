@@ -9,6 +9,11 @@ import (
 
 // Alter changes the shape of a table. Each instance's DDL history gets a row at a new LSN, or at the one given.
 func (db *Database) Alter(table string, a tsql.Alter, text string, lsn LSN) error {
+	return db.alter(nil, table, a, text, lsn)
+}
+
+// alter is Alter in a transaction: its commit's LSN is that of the change.
+func (db *Database) alter(tx *Tx, table string, a tsql.Alter, text string, lsn LSN) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	t, err := db.tableNamed(table)
@@ -31,24 +36,31 @@ func (db *Database) Alter(table string, a tsql.Alter, text string, lsn LSN) erro
 	for _, c := range was {
 		gone[c.id] = t.byID(c.id) == nil
 	}
+	now := db.srv.clock.Now()
+	minute := db.srv.local(now)
+	minute -= minute % sqltype.TicksPerMinute
+	db.ddls++
+	d := &ddlRecord{n: db.ddls, table: t, text: text, minute: minute, changed: changed, gone: gone}
+	if required {
+		d.to = a.Change.Type
+	}
+	if tx != nil {
+		tx.ddl = append(tx.ddl, d)
+		return nil
+	}
 	if lsn.IsZero() {
 		lsn = db.nextLSN(0)
 	} else if err := db.takeLSN(lsn); err != nil {
 		return err
 	}
-	now := db.srv.clock.Now()
-	minute := db.srv.local(now)
-	minute -= minute % sqltype.TicksPerMinute
-	db.queue = append(db.queue, &record{lsn: lsn, at: now, ddl: &ddlRecord{table: t, text: text, minute: minute, changed: changed, gone: gone}})
-	if required {
-		db.queue[len(db.queue)-1].ddl.to = a.Change.Type
-	}
+	db.queue = append(db.queue, &record{lsn: lsn, at: now, ddl: d})
 	db.advance()
 	return nil
 }
 
 // ddlRecord is a change of the shape of a captured table in the log.
 type ddlRecord struct {
+	n       int64 // counts those of the database
 	table   *Table
 	text    string
 	minute  int64
@@ -60,7 +72,7 @@ type ddlRecord struct {
 // apply does what capture does when it comes to the record at an LSN, to the instances that were there then.
 func (d *ddlRecord) apply(lsn LSN) error {
 	for _, in := range d.table.inst {
-		if in.done(lsn) || lsn.Less(in.created) {
+		if in.done(d.n) || lsn.Less(in.created) {
 			continue // in a scan that failed at the next instance, or made since
 		}
 		x := in.column(d.changed)
@@ -72,7 +84,7 @@ func (d *ddlRecord) apply(lsn LSN) error {
 		for _, c := range in.captured {
 			c.gone = c.gone || d.gone[c.id]
 		}
-		in.ddl = append(in.ddl, ddlEntry{lsn: lsn, command: d.text, time: d.minute, required: x != nil})
+		in.ddl = append(in.ddl, ddlEntry{n: d.n, lsn: lsn, command: d.text, time: d.minute, required: x != nil})
 		in.special()
 	}
 	return nil

@@ -49,6 +49,7 @@ type change struct {
 }
 
 type ddlEntry struct {
+	n        int64
 	lsn      LSN
 	command  string
 	time     int64
@@ -65,10 +66,10 @@ func (in *Instance) column(id int) *captured {
 	return nil
 }
 
-// done tells whether the DDL at an LSN is in the instance's history.
-func (in *Instance) done(lsn LSN) bool {
-	n := len(in.ddl)
-	return n > 0 && !in.ddl[n-1].lsn.Less(lsn)
+// done tells whether the n-th DDL is in the instance's history.
+func (in *Instance) done(n int64) bool {
+	k := len(in.ddl)
+	return k > 0 && in.ddl[k-1].n >= n
 }
 
 // after gives the number of change rows at or below an LSN.

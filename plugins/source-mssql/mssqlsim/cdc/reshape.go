@@ -14,6 +14,12 @@ import (
 // reshape runs a change of the shape of a database, and of the table that find finds, when no other transaction has rows
 // of it locked.
 func (s *Session) reshape(n tsql.Name, find func(db *Database) *Table, change func() error) error {
+	return s.reshapeAny(n, find, false, change)
+}
+
+// reshapeAny is reshape. captured tells that a rollback brings a captured table back too, which it does where the change
+// leaves capture instances as they are until capture comes to it.
+func (s *Session) reshapeAny(n tsql.Name, find func(db *Database) *Table, captured bool, change func() error) error {
 	db, err := s.at(n)
 	if err != nil {
 		return err
@@ -22,7 +28,7 @@ func (s *Session) reshape(n tsql.Name, find func(db *Database) *Table, change fu
 		if err := s.unlocked(db, find); err != nil {
 			return err
 		}
-		err := s.reshapeNow(db, find, change)
+		err := s.reshapeNow(db, find, captured, change)
 		if err != errLockTimeout || s.wait == 0 { // somebody was faster
 			return err
 		}
@@ -47,7 +53,7 @@ func (s *Session) unlocked(db *Database, find func(db *Database) *Table) error {
 	})
 }
 
-func (s *Session) reshapeNow(db *Database, find func(db *Database) *Table, change func() error) (err error) {
+func (s *Session) reshapeNow(db *Database, find func(db *Database) *Table, captured bool, change func() error) (err error) {
 	tx := s.tx
 	if tx == nil {
 		return change()
@@ -62,14 +68,14 @@ func (s *Session) reshapeNow(db *Database, find func(db *Database) *Table, chang
 		err = sqltype.Errorf(3964, "Transaction failed because this DDL statement is not allowed inside a snapshot isolation transaction. Since metadata is not versioned, a metadata change can lead to inconsistency if mixed within snapshot isolation.")
 	case t != nil && tx.changed(t):
 		err = sqltype.Unsupported("changing the shape of a table after its rows in one transaction")
-	case t != nil && len(t.inst) > 0:
-		err = sqltype.Unsupported("changing the shape of a captured table inside a transaction")
+	case t != nil && len(t.inst) > 0 && !captured:
+		err = sqltype.Unsupported("this change of a captured table inside a transaction")
 	}
 	if err != nil {
 		db.mu.Unlock()
 		return err
 	}
-	shape, security := db.shape(t), db.sec.save()
+	shape, security, ddl := db.shape(t), db.sec.save(), len(tx.ddl)
 	db.shaping.Store(tx)
 	db.mu.Unlock()
 	if err := change(); err != nil {
@@ -77,7 +83,11 @@ func (s *Session) reshapeNow(db *Database, find func(db *Database) *Table, chang
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	tx.undone = append(tx.undone, func() { shape(); security() })
+	tx.undone = append(tx.undone, func() {
+		shape()
+		security()
+		tx.ddl = tx.ddl[:ddl]
+	})
 	return nil
 }
 

@@ -42,7 +42,7 @@ func (s *Session) createTable(def tsql.TableDef) error {
 
 // AlterTable changes a table.
 func (s *Session) AlterTable(n tsql.Name, a tsql.Alter, sql string) error {
-	return s.reshape(n, s.called(n), func() error { return s.alterTable(n, a, sql) })
+	return s.reshapeAny(n, s.called(n), true, func() error { return s.alterTable(n, a, sql) })
 }
 
 func (s *Session) alterTable(n tsql.Name, a tsql.Alter, sql string) error {
@@ -53,7 +53,7 @@ func (s *Session) alterTable(n tsql.Name, a tsql.Alter, sql string) error {
 	if !ok {
 		return sqltype.Errorf(4902, "Cannot find the object \"%s\" because it does not exist or you do not have permissions.", n)
 	}
-	return db.Alter(n.Schema+"."+n.Object, a, sql, LSN{})
+	return db.alter(s.tx, n.Schema+"."+n.Object, a, sql, LSN{})
 }
 
 // altering finds the table that a statement changes, with its whole name; ok tells whether the session may.
@@ -153,7 +153,7 @@ func (db *Database) shaped(n tsql.Name, ok bool) (*Table, error) {
 
 // CreateIndex is CREATE INDEX.
 func (s *Session) CreateIndex(n tsql.Name, def tsql.IndexDef) error {
-	return s.reshape(n, s.called(n), func() error { return s.createIndex(n, def) })
+	return s.reshapeAny(n, s.called(n), true, func() error { return s.createIndex(n, def) })
 }
 
 func (s *Session) createIndex(n tsql.Name, def tsql.IndexDef) error {
@@ -172,7 +172,7 @@ func (s *Session) createIndex(n tsql.Name, def tsql.IndexDef) error {
 
 // DropIndex is DROP INDEX, which does not drop those of constraints.
 func (s *Session) DropIndex(n tsql.Name, name string, ifExists bool) error {
-	return s.reshape(n, s.called(n), func() error { return s.dropIndex(n, name, ifExists) })
+	return s.reshapeAny(n, s.called(n), true, func() error { return s.dropIndex(n, name, ifExists) })
 }
 
 func (s *Session) dropIndex(n tsql.Name, name string, ifExists bool) error {

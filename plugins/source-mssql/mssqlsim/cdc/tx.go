@@ -34,6 +34,7 @@ type Tx struct {
 	snapshot, versions map[*Table]*tree
 	shapes             int64
 	started            bool // it has accessed data
+	ddl []*ddlRecord // changes of the shape of captured tables
 	// undone are how to undo changes of shape
 	undone []func()
 	done   bool

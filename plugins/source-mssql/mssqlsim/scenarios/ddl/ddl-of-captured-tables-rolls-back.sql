@@ -7,7 +7,6 @@ GO
 BEGIN TRANSACTION;
 ALTER TABLE dbo.t ADD a int NULL;
 ROLLBACK
--- refused by the simulator
 GO
 INSERT INTO dbo.t VALUES (1)
 GO
