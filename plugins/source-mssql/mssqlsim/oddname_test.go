@@ -43,3 +43,17 @@ func TestTheKeyOfALongNameHasAName(t *testing.T) {
 		}
 	}
 }
+
+// Microsoft: CREATE TABLE (Transact-SQL): if constraint_name is not supplied, a system-generated name is assigned to the
+// constraint. Microsoft: sys.key_constraints (Transact-SQL), is_system_named.
+func TestConstraintsWithoutANameGetOne(t *testing.T) {
+	t.Parallel()
+	_, conn := newDatabase(t)
+	exec(t, conn, "CREATE TABLE dbo.customers (id int NOT NULL PRIMARY KEY, mail varchar(20) UNIQUE, age int DEFAULT 1 CHECK (age > 0))")
+	exec(t, conn, "CREATE TABLE dbo.others (id int NOT NULL CONSTRAINT PK_o PRIMARY KEY, mail varchar(20) CONSTRAINT UQ_o UNIQUE, age int CONSTRAINT DF_o DEFAULT 1 CONSTRAINT CK_o CHECK (age > 0))")
+	exec(t, conn, "EXEC sp_rename N'dbo.customers', N'clients'")
+	got := query(t, conn, `SELECT LEFT(name, 15), is_system_named FROM sys.key_constraints
+UNION ALL SELECT LEFT(name, 15), is_system_named FROM sys.default_constraints
+UNION ALL SELECT LEFT(name, 15), is_system_named FROM sys.check_constraints ORDER BY 1`)
+	equal(t, got, []string{"CK__customers__|true", "CK_o|false", "DF__customers__|true", "DF_o|false", "PK__customers__|true", "PK_o|false", "UQ__customers__|true", "UQ_o|false"})
+}

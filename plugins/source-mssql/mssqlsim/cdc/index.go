@@ -3,7 +3,6 @@ package cdc
 import (
 	"fmt"
 	"strings"
-	"unicode/utf16"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
@@ -69,6 +68,12 @@ func generatedName(prefix, table, column string, id int32) string {
 	return fmt.Sprintf("%s__%.9s__%.5s__%08X", prefix, table, column, id)
 }
 
+// generated tells whether the name of a constraint was made by generatedName: it ends with what only its id makes, also
+// when table or column were renamed since.
+func generated(name string, id int32) bool {
+	return strings.HasSuffix(name, fmt.Sprintf("__%08X", id)) || strings.HasSuffix(name, fmt.Sprintf("__%08X%08X", id, uint32(id)*2654435761))
+}
+
 // addIndex gives the table an index over the rows that are there.
 func (t *Table) addIndex(d tsql.IndexDef) error {
 	x := &index{name: d.Name, kind: d.Kind, unique: d.Unique, clustered: d.Clustered}
@@ -93,14 +98,7 @@ func (t *Table) addIndex(d tsql.IndexDef) error {
 		x.object = t.db.objectID()
 	}
 	if x.name == "" {
-		// A key has a name that tests can count on, where that fits a sysname and no
-		// table of another schema has it.
-		x.name = "PK_" + t.Name
-		if d.Kind != tsql.PrimaryKey {
-			x.name = generatedName("UQ", t.Name, "", x.object)
-		} else if len(utf16.Encode([]rune(x.name))) > 128 || t.db.constraintNamed(x.name) {
-			x.name = generatedName("PK", t.Name, "", x.object)
-		}
+		x.name = generatedName(map[bool]string{true: "PK", false: "UQ"}[d.Kind == tsql.PrimaryKey], t.Name, "", x.object)
 	}
 	if t.index(x.name) != nil {
 		if d.Kind != tsql.PlainIndex {

@@ -103,7 +103,7 @@ func keyConstraints(s *Session, db *Database) *tsql.Rows {
 		if p.index == nil {
 			return nil
 		}
-		return sqltype.Row{num(int64(p.index.id)), flag(false), flag(true)}
+		return sqltype.Row{num(int64(p.index.id)), flag(generated(p.index.name, p.index.object)), flag(true)}
 	})
 }
 
@@ -118,7 +118,7 @@ func checkConstraints(s *Session, db *Database) *tsql.Rows {
 			if c := p.table.column(p.check.Column); c != nil {
 				place = int64(c.id)
 			}
-			return sqltype.Row{flag(false), flag(false), flag(p.check.Unchecked), num(place), text(p.check.Condition.Text), flag(false)}
+			return sqltype.Row{flag(false), flag(false), flag(p.check.Unchecked), num(place), text(p.check.Condition.Text), flag(generated(p.check.Name, p.check.object))}
 		})
 }
 
@@ -128,7 +128,7 @@ func defaultConstraints(s *Session, db *Database) *tsql.Rows {
 		if p.column == nil {
 			return nil
 		}
-		return sqltype.Row{num(int64(p.column.id)), text(p.column.Named.Expr.Text), flag(false)}
+		return sqltype.Row{num(int64(p.column.id)), text(p.column.Named.Expr.Text), flag(generated(p.column.Named.Name, p.column.def))}
 	})
 }
 

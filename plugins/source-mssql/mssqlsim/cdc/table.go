@@ -2,6 +2,7 @@ package cdc
 
 import (
 	"fmt"
+	"unicode/utf16"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
@@ -66,6 +67,11 @@ func (db *Database) newTable(def tsql.TableDef) (*Table, error) {
 	}
 	if def.Key != nil {
 		pk := tsql.IndexDef{Name: def.KeyName, Kind: tsql.PrimaryKey, Unique: true}
+		// A key that no statement made has a name that tests can count on, where that
+		// fits a sysname and no table of another schema has it.
+		if name := "PK_" + t.Name; pk.Name == "" && len(utf16.Encode([]rune(name))) <= 128 && !db.constraintNamed(name) {
+			pk.Name = name
+		}
 		for _, k := range def.Key {
 			pk.Columns = append(pk.Columns, tsql.IndexColumn{Name: k})
 		}
