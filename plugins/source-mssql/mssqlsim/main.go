@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/url"
 	"os"
-	"strings"
 	"sync"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/history"
@@ -109,7 +108,7 @@ func (p *program) run(ctx context.Context) (err error) {
 	}
 	db := server.Database(p.database)
 	if p.sql != "" {
-		if err := runFile(ctx, db, p.sql); err != nil {
+		if err := db.runFile(ctx, p.sql); err != nil {
 			return err
 		}
 	}
@@ -181,32 +180,4 @@ func (p *program) steps(ctx context.Context, player *history.Player) error {
 			return nil
 		}
 	}
-}
-
-// runFile runs the batches of a file.
-func runFile(ctx context.Context, db *Database, path string) error {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("reading T-SQL: %w", err)
-	}
-	for i, batch := range batches(string(data)) {
-		if err := db.Exec(ctx, batch); err != nil {
-			return fmt.Errorf("%s, batch %d: %w", path, i+1, err)
-		}
-	}
-	return nil
-}
-
-// batches cuts a script at lines that hold GO, as SQL Server's tools do.
-func batches(script string) (out []string) {
-	var b strings.Builder
-	for line := range strings.Lines(script) {
-		if strings.EqualFold(strings.TrimSpace(line), "GO") {
-			out = append(out, b.String())
-			b.Reset()
-			continue
-		}
-		b.WriteString(line)
-	}
-	return append(out, b.String())
 }

@@ -254,10 +254,12 @@ func asError(err error) *sqltype.Error {
 	return nil
 }
 
-// continues tells whether a batch goes on after an error: violations of constraints end their statement only.
+// continues tells whether a batch goes on after an error: violations of constraints, arithmetic, a subquery of several rows,
+// a procedure that is not there or lacks an argument, and a lock that took too long end their statement only (Microsoft: SET
+// XACT_ABORT (Transact-SQL), SET ARITHABORT (Transact-SQL), SET LOCK_TIMEOUT (Transact-SQL)).
 func continues(number int32) bool {
 	switch number {
-	case 2627, 2601, 515, 547, 8134, 2628, 8152:
+	case 2627, 2601, 515, 547, 8134, 2628, 8152, 8115, 220, 232, 512, 2812, 201, 3902, 3903:
 		return true
 	}
 	return false
