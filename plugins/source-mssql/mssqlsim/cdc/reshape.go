@@ -88,6 +88,7 @@ func (s *Session) reshapeNow(db *Database, find func(db *Database) *Table, captu
 		security()
 		tx.ddl = tx.ddl[:ddl]
 	})
+	db.srv.moves.Add(1)
 	return nil
 }
 

@@ -55,6 +55,8 @@ type Server struct {
 	jobTable               atomic.Bool // msdb.dbo.cdc_jobs was made, with the first job
 	// temporaries counts the sessions that made temporary tables
 	temporaries atomic.Uint64
+	// moves counts changes of rows, so that who read them can tell that they have changed
+	moves atomic.Uint64
 
 	mu       sync.RWMutex
 	dbs      map[string]*Database

@@ -211,6 +211,9 @@ func (s *Session) Settings() *tsql.Settings { return &s.settings }
 // TranCount is @@TRANCOUNT.
 func (s *Session) TranCount() int { return s.nesting }
 
+// Stamp is another number after each change of rows.
+func (s *Session) Stamp() uint64 { return s.srv.moves.Load() }
+
 // Begin begins a transaction, or nests one.
 func (s *Session) Begin() error {
 	if s.nesting == 0 {

@@ -202,6 +202,7 @@ func (tx *Tx) write(ctx context.Context, t *Table, changes []tsql.Change, wait l
 		ops[i].moved = o.old != nil && o.new != nil && t.moved(o.old, o.new)
 	}
 	tx.ops = append(tx.ops, ops...)
+	db.srv.moves.Add(1)
 	return nil
 }
 
@@ -348,6 +349,7 @@ func (tx *Tx) release() {
 		tx.db.wake()
 	}
 	tx.locks, tx.kept, tx.done = nil, nil, true
+	tx.db.srv.moves.Add(1)
 }
 
 var errTxDone = errors.New("mssqlsim: the transaction has already ended")
@@ -379,6 +381,7 @@ func (tx *Tx) undo(name string) bool {
 		defer tx.db.mu.Unlock()
 		tx.revert(tx.saved[i].shapes)
 		tx.redo()
+		tx.db.srv.moves.Add(1)
 		return true
 	}
 	return false

@@ -173,6 +173,8 @@ type Session interface {
 	Save(name string) error
 	// TranCount is @@TRANCOUNT.
 	TranCount() int
+	// Stamp is another number after each change of rows that the session may see.
+	Stamp() uint64
 
 	// CreateDatabase makes a database; one of that name that is there is error 1801.
 	CreateDatabase(name string) error

@@ -219,6 +219,7 @@ func (x *executor) nested(sql string, vars map[string]*variable, levels int) err
 	outer := x.batch
 	inner := *outer
 	inner.vars, inner.tables = vars, map[string]*tableVar{}
+	inner.cursors, inner.cursorVars = nil, nil
 	x.batch = &inner
 	defer x.sess.Scope()()
 	restore := x.sess.Settings().keep()

@@ -42,6 +42,9 @@ func (b *binder) function(e *ast.FunctionCall, sc *scope) expr {
 		name := e.Parameters[1].(*ast.StringLiteral).Value
 		return b.collate(v, &ast.Identifier{Value: name})
 	}
+	if name == "CURSOR_STATUS" {
+		return b.cursorStatus(b.exprs(e.Parameters, sc))
+	}
 	v := b.builtin(name, b.exprs(e.Parameters, sc))
 	return b.collate(v, e.Collation)
 }
@@ -119,6 +122,10 @@ func (b *binder) global(name string) expr {
 		return expr{typ: sqltype.Of(sqltype.Int), eval: func(*frame) sqltype.Value { return sqltype.FromInt(int64(b.sess.TranCount())) }}
 	case "@@ROWCOUNT":
 		return constant(sqltype.Of(sqltype.Int), sqltype.FromInt(b.batch.rowCount))
+	case "@@FETCH_STATUS":
+		return expr{typ: sqltype.Of(sqltype.Int), eval: func(*frame) sqltype.Value { return sqltype.FromInt(b.sess.Settings().cursors.status) }}
+	case "@@CURSOR_ROWS":
+		return b.cursorRowCount()
 	case "@@ERROR":
 		return constant(sqltype.Of(sqltype.Int), sqltype.FromInt(int64(b.batch.lastError)))
 	default:

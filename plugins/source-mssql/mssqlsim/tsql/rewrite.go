@@ -2,8 +2,10 @@ package tsql
 
 import "strings"
 
-// The parser (teesql v1.1.0) does not read hints on the target of a MERGE, VALUES as its source, nor ALTER TABLE ... ADD
-// PRIMARY KEY, UNIQUE or DEFAULT without a name, nor N before the device of a BACKUP. They are rewritten here before it sees them.
+// The parser (teesql v1.1.0) does not read hints on the target of a MERGE, VALUES as its source, ALTER TABLE ... ADD
+// PRIMARY KEY, UNIQUE or DEFAULT without a name, FETCH behind EXEC of a procedure without arguments, of which it takes the
+// word for one, FOR READ ONLY of a cursor whose SELECT has no FROM, nor N before the device of a BACKUP. They are rewritten
+// here before it sees them.
 
 // unnamed gives a constraint a name that means none.
 const unnamed = "CONSTRAINT [\x01] "
@@ -137,4 +139,78 @@ func closing(toks []token, open int) int {
 		}
 	}
 	return -1
+}
+
+// callsBeforeFetch puts BEGIN and END around the call of a procedure that FETCH follows.
+func callsBeforeFetch(sql string) string {
+	if !hasWord(sql, "fetch") || !hasWord(sql, "exec") && !hasWord(sql, "execute") {
+		return sql
+	}
+	toks := tokens(sql)
+	next := func(i int) int { // the next word
+		for i++; i < len(toks) && toks[i].blank; i++ {
+		}
+		return i
+	}
+	text := func(i int) string {
+		if i < len(toks) {
+			return toks[i].text
+		}
+		return ""
+	}
+	for i := range toks {
+		if !strings.EqualFold(toks[i].text, "exec") && !strings.EqualFold(toks[i].text, "execute") {
+			continue
+		}
+		name := next(i)
+		if strings.HasPrefix(text(name), "@") && text(next(name)) == "=" {
+			name = next(next(name))
+		}
+		end := name
+		for text(next(end)) == "." {
+			end = next(end)
+			if part := next(end); text(part) != "." {
+				end = part
+			}
+		}
+		after := next(end)
+		if text(after) == ";" {
+			after = next(after)
+		}
+		if t := text(name); t == "" || !wordByte(t[0]) && t[0] != '[' || !strings.EqualFold(text(after), "fetch") {
+			continue
+		}
+		toks[i].text = "BEGIN " + toks[i].text
+		toks[end].text += " END"
+	}
+	var b strings.Builder
+	for _, t := range toks {
+		b.WriteString(t.text)
+	}
+	return b.String()
+}
+
+// readOnly takes FOR READ ONLY off cursors: all of them are.
+func readOnly(sql string) string {
+	if !hasWord(sql, "cursor") || !hasWord(sql, "only") {
+		return sql
+	}
+	toks := tokens(sql)
+	var words []int
+	for i, t := range toks {
+		if t.blank {
+			continue
+		}
+		words = append(words, i)
+		if n := len(words); n >= 3 && strings.EqualFold(t.text, "only") && strings.EqualFold(toks[words[n-2]].text, "read") && strings.EqualFold(toks[words[n-3]].text, "for") {
+			for _, k := range words[n-3:] {
+				toks[k].text = " "
+			}
+		}
+	}
+	var b strings.Builder
+	for _, t := range toks {
+		b.WriteString(t.text)
+	}
+	return b.String()
 }

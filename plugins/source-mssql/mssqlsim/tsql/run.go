@@ -68,16 +68,18 @@ type Output interface {
 
 // batch is the state that statements of one batch share.
 type batch struct {
-	vars      map[string]*variable
-	tables    map[string]*tableVar
-	rowCount  int64
-	lastError int32
-	caught    *sqltype.Error
-	raised    *sqltype.Error // by RAISERROR
-	implicit  bool
-	source    string   // as the parser read it
-	routine   *Routine // whose body it is
-	status    int32    // what RETURN gave
+	vars       map[string]*variable
+	tables     map[string]*tableVar
+	cursors    map[string]*heldCursor // with LOCAL
+	cursorVars map[string]*cursorVar
+	rowCount   int64
+	lastError  int32
+	caught     *sqltype.Error
+	raised     *sqltype.Error // by RAISERROR
+	implicit   bool
+	source     string   // as the parser read it
+	routine    *Routine // whose body it is
+	status     int32    // what RETURN gave
 }
 
 type variable struct {
@@ -201,7 +203,7 @@ func (x *executor) text(sql string) (flow, error) {
 
 // rewritten gives a text as the parser reads it.
 func (x *executor) rewritten(sql string) string {
-	return wholeNumbers(quoteLogin(nameKeys(rewriteMerge(plainDevice(rewrite(sql))))))
+	return readOnly(callsBeforeFetch(wholeNumbers(quoteLogin(nameKeys(rewriteMerge(plainDevice(rewrite(sql))))))))
 }
 
 // parse reads a batch after rewrite.

@@ -16,6 +16,8 @@ type Settings struct {
 	Locale sqltype.Locale
 	// TextSize is that of SET TEXTSIZE, of which DBCC USEROPTIONS tells; 0 is the one that drivers ask for at their login.
 	TextSize int64
+
+	cursors cursors
 }
 
 // keep gives a function that brings the options back which hold until the end of a procedure or of sp_executesql
