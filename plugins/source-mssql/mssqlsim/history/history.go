@@ -11,6 +11,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -49,8 +50,10 @@ type Event struct {
 	Action string          `json:"action"` // of a step
 	Args   json.RawMessage `json:"args"`
 
-	// Commits of a read: the next so many commits happen inside the step before, just before it reads Table.
-	Commits int `json:"commits"`
+	// Commits of a read: the next so many commits happen inside the step before, whose name is Step, just before it reads
+	// Table.
+	Commits int    `json:"commits"`
+	Step    string `json:"step"`
 }
 
 // Op is one change of a commit. N is its number: __$seqval is the commit's LSN plus N.
@@ -67,6 +70,8 @@ type Column struct {
 	Name      string `json:"name"`
 	SQL       string `json:"sql"`
 	Collation string `json:"collation"`
+	// Spark is a type of who recorded the history, which means nothing here.
+	Spark string `json:"spark"`
 }
 
 // Step is a point of the history where something is to be done.
@@ -86,11 +91,14 @@ type Read struct {
 
 // Player plays a history into a database.
 type Player struct {
+	name   string // of the file
 	db     *cdc.Database
 	clock  *cdc.ManualClock
 	events []Event
 	at     int
 	line   []int
+
+	captured map[capturedColumn]bool
 }
 
 // Options of a player.
@@ -105,34 +113,48 @@ func Open(path string, db *cdc.Database, o Options) (*Player, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening a history: %w", err)
 	}
-	p, err := New(bytes.NewReader(data), db, o)
-	if err != nil {
-		return nil, fmt.Errorf("history %s: %w", path, err)
-	}
-	return p, nil
+	return read(bytes.NewReader(data), path, db, o)
 }
 
 // New reads a history.
-func New(r io.Reader, db *cdc.Database, o Options) (*Player, error) {
-	p := &Player{db: db, clock: o.Clock}
+func New(r io.Reader, db *cdc.Database, o Options) (*Player, error) { return read(r, "", db, o) }
+
+func read(r io.Reader, name string, db *cdc.Database, o Options) (*Player, error) {
+	p := &Player{name: name, db: db, clock: o.Clock, captured: map[capturedColumn]bool{}}
 	sc := bufio.NewScanner(r)
 	sc.Buffer(nil, 64<<20)
 	for n := 1; sc.Scan(); n++ {
 		if len(bytes.TrimSpace(sc.Bytes())) == 0 {
 			continue
 		}
-		var e Event
-		d := json.NewDecoder(bytes.NewReader(sc.Bytes()))
-		d.UseNumber()
-		if err := d.Decode(&e); err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
+		e, err := decode(sc.Bytes())
+		if err != nil {
+			return nil, p.wrong(n, err)
 		}
 		p.events, p.line = append(p.events, e), append(p.line, n)
 	}
 	if err := sc.Err(); err != nil {
-		return nil, err
+		return nil, p.wrong(0, err)
+	}
+	if len(p.events) == 0 {
+		return nil, p.wrong(0, errors.New("it holds no event"))
+	}
+	if at, err := checkReads(p.events); err != nil {
+		return nil, p.wrong(p.line[at], err)
 	}
 	return p, db.Enable()
+}
+
+// wrong says where a history is wrong; line 0 is all of it.
+func (p *Player) wrong(line int, err error) error {
+	where := "history"
+	if p.name != "" {
+		where += " " + p.name
+	}
+	if line > 0 {
+		where += fmt.Sprintf(", line %d", line)
+	}
+	return fmt.Errorf("%s: %w", where, err)
 }
 
 // Next plays up to the next step and returns it; io.EOF is the end of the history. Commits that belong inside the step
@@ -146,7 +168,7 @@ func (p *Player) Next(ctx context.Context) (*Step, error) {
 			return s, p.reads(ctx, s)
 		}
 		if err := p.play(ctx, e); err != nil {
-			return nil, fmt.Errorf("history, line %d: %w", p.line[p.at-1], err)
+			return nil, p.wrong(p.line[p.at-1], err)
 		}
 	}
 	return nil, io.EOF
@@ -158,25 +180,19 @@ func (p *Player) reads(ctx context.Context, s *Step) error {
 		r := p.events[p.at]
 		p.at++
 		s.Reads = append(s.Reads, Read{r.Table, r.Commits})
-		var inside []Event
-		for len(inside) < r.Commits && p.at < len(p.events) {
-			e := p.events[p.at]
-			if e.Kind == "step" {
-				return fmt.Errorf("history, line %d: the read before wants %d commits", p.line[p.at], r.Commits)
-			}
-			inside = append(inside, e)
-			p.at++
-		}
+		from := p.at
+		p.at += r.Commits // checkReads has counted them
+		inside, lines := p.events[from:p.at], p.line[from:p.at]
 		err := p.db.BeforeRead(r.Table, func() error {
-			for _, e := range inside {
+			for i, e := range inside {
 				if err := p.play(ctx, e); err != nil {
-					return err
+					return p.wrong(lines[i], err)
 				}
 			}
 			return nil
 		})
 		if err != nil {
-			return err
+			return p.wrong(p.line[from-1], err)
 		}
 	}
 	return nil
@@ -201,14 +217,22 @@ func (p *Player) play(ctx context.Context, e Event) error {
 		if err != nil {
 			return err
 		}
-		return p.db.CleanupAt(p.instanceName(e), low, nil)
+		return about(e, p.db.CleanupAt(e.instance(), low, nil))
 	case "drop_instance":
-		return p.db.DisableTable(p.instanceName(e))
+		return about(e, p.db.DisableTable(e.instance()))
 	}
 	return fmt.Errorf("the kind %q is not known", e.Kind)
 }
 
-func (p *Player) instanceName(e Event) string {
+// about names the instance that an event means, which the server's errors may not.
+func about(e Event, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s of %s: %w", e.Kind, e.instance(), err)
+}
+
+func (e Event) instance() string {
 	if e.Instance != "" {
 		return e.Instance
 	}
@@ -265,6 +289,7 @@ func (p *Player) instance(e Event) error {
 	c := cdc.Capture{Name: e.Name, Start: start, Quiet: true}
 	for _, col := range e.Columns {
 		c.Columns = append(c.Columns, col.Name)
+		p.captured[capturedColumn{e.Table, col.Name}] = true
 	}
 	return p.db.EnableTable(e.Table, c)
 }
@@ -296,6 +321,9 @@ func (p *Player) op(w *cdc.Writer, o Op) error {
 		return err
 	}
 	row := func(vals map[string]any) (sqltype.Row, error) {
+		if err := p.sameColumns(o.Table, vals, cols); err != nil {
+			return nil, err
+		}
 		out := make(sqltype.Row, len(cols))
 		for i, c := range cols {
 			v, err := Value(vals[c.Name], c.Type)
@@ -410,15 +438,24 @@ func Value(v any, t sqltype.Type) (sqltype.Value, error) {
 	case nil:
 		return sqltype.Value{}, nil
 	case bool:
-		return sqltype.FromBool(x), nil
+		if t.Class() == sqltype.ClassBit {
+			return sqltype.FromBool(x), nil
+		}
 	case json.Number:
 		return sqltype.Convert(sqltype.FromString(x.String()), text, t, 0)
 	case string:
+		n, from := sqltype.FromString(x), text
 		if t.Class() == sqltype.ClassBinary {
 			b, err := hex.DecodeString(x)
-			return sqltype.FromBytes(string(b)), err
+			if err != nil {
+				return sqltype.Value{}, err
+			}
+			n, from = sqltype.FromBytes(string(b)), sqltype.Bin(sqltype.VarBinary, sqltype.Max)
 		}
-		return sqltype.Convert(sqltype.FromString(x), text, t, 0)
+		if (t.Class() == sqltype.ClassBinary || t.Class() == sqltype.ClassString) && t.Len > 0 && sqltype.Length(n, t) > t.Len {
+			return sqltype.Value{}, fmt.Errorf("%q is longer than %s", x, t)
+		}
+		return sqltype.Convert(n, from, t, 0)
 	}
 	return sqltype.Value{}, fmt.Errorf("a %T is no value of %s", v, t)
 }
@@ -428,7 +465,7 @@ func (p *Player) Drain(ctx context.Context) error {
 	for ; p.at < len(p.events); p.at++ {
 		if e := p.events[p.at]; e.Kind != "step" && e.Kind != "read" {
 			if err := p.play(ctx, e); err != nil {
-				return fmt.Errorf("history, line %d: %w", p.line[p.at], err)
+				return p.wrong(p.line[p.at], err)
 			}
 		}
 	}
