@@ -36,6 +36,13 @@ ask() {
     grep -v '^locale\|charset'
 }
 
+# everything is a batch for each value.
+everything() {
+  grep -v '^#\|^$' "${o[values]}" | while IFS=$'\t' read -r _ _ expression _; do
+    printf "SELECT 'before' AS x, %s AS v, 'after' AS w\ngo\n" "$expression"
+  done
+}
+
 for mode in off request require; do
   pattern="*${o[database]}|*"
   name="login with encryption $mode"
@@ -49,11 +56,19 @@ if [ "${o[only]:-}" != logins ]; then
   for version in 7.1 7.2 7.3 7.4; do
     judge "TDS $version" "*one|${o[database]}*" "$(ask request $version "SELECT 'one' AS a, DB_NAME() AS b")"
   done
-  # How a value is shown is FreeTDS's matter; that the columns around it are right says that it was read to its end.
-  while IFS=$'\t' read -r name type expression _; do
+  all=$(grep -vc '^#\|^$' "${o[values]}")
+  for mode in off request require; do
+    judge "all types with encryption $mode" "$all values" "$(ask $mode 7.4 "$(everything)" | grep -c '^before|.*after$') values"
+  done
+  # That the columns around a value are right says that it was read to its end.
+  while IFS=$'\t' read -r name type expression text; do
     case $name in '#'* | '') continue ;; esac
-    [ "$type" = hierarchyid ] && continue # it is shown empty
-    judge "type $name" "*before|*|after*" "$(ask request 7.4 "SELECT 'before' AS x, $expression AS v, 'after' AS w")"
+    case $type in
+      hierarchyid) value= ;; # tsql leaves the column out
+      real | float | date* | time* | smalldate* | *'(max)') value='*|' ;; # shown in a form of its own, or too long for this
+      *) value="${text#0x}|" ;;
+    esac
+    judge "type $name" "*before|${value}after*" "$(ask request 7.4 "SELECT 'before' AS x, $expression AS v, 'after' AS w")"
     judge "type $name NULL" "*before|NULL|after*" "$(ask request 7.4 "SELECT 'before' AS x, CAST(NULL AS $type) AS v, 'after' AS w")"
   done < "${o[values]}"
   for failing in "8134;SELECT 1/0" "208;SELECT * FROM dbo.no_such_table" "50000;RAISERROR('text', 16, 3)" "2812;EXEC dbo.no_such_procedure"; do

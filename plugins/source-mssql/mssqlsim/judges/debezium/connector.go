@@ -19,14 +19,15 @@ type connector struct {
 	cmd   *exec.Cmd
 	stdin io.Closer // it works until this ends
 	lines *bufio.Scanner
+	types map[string]func(any) (string, error) // forms of the columns of all types
 }
 
 func (j *judge) connect(ctx context.Context, database, state string) (*connector, error) {
 	password, _ := j.server.User.Password()
 	args := append(j.java[1:len(j.java):len(j.java)],
 		"--host="+j.server.Hostname(), "--port="+j.server.Port(), "--user="+j.server.User.Username(), "--password="+password,
-		"--database="+database, "--tables=dbo.orders,dbo.lines", "--encrypt="+j.encrypt, "--ca="+j.ca, "--state="+state)
-	c := &connector{cmd: exec.CommandContext(ctx, j.java[0], args...)}
+		"--database="+database, "--tables=dbo.orders,dbo.lines,dbo."+typesTable, "--encrypt="+j.encrypt, "--ca="+j.ca, "--state="+state)
+	c := &connector{types: j.types.theirs(), cmd: exec.CommandContext(ctx, j.java[0], args...)}
 	c.cmd.Stderr = j.log
 	stdout, err := c.cmd.StdoutPipe()
 	if err == nil {
@@ -48,7 +49,7 @@ func (c *connector) next() (event, error) {
 	if !c.lines.Scan() {
 		return event{}, errors.Join(errors.New("the connector has ended; its log says why"), c.lines.Err())
 	}
-	return decode(c.lines.Bytes())
+	return decode(c.lines.Bytes(), c.types)
 }
 
 func (c *connector) close() error {
@@ -62,8 +63,8 @@ func (c *connector) close() error {
 	return nil
 }
 
-// decode reads a line of judge.Debezium.
-func decode(line []byte) (event, error) {
+// decode reads a line of judge.Debezium; types has the forms of the table of all types.
+func decode(line []byte, types map[string]func(any) (string, error)) (event, error) {
 	var l struct {
 		Snapshot any            `json:"snapshot"`
 		Table    string         `json:"table"`
@@ -77,6 +78,10 @@ func decode(line []byte) (event, error) {
 		return event{}, err
 	}
 	e := event{table: l.Table, op: l.Op, last: l.Snapshot == "last", commit: strings.ReplaceAll(l.Commit, ":", ""), seq: strings.ReplaceAll(l.Seq, ":", "")}
+	form := form
+	if e.table == typesTable {
+		form = types
+	}
 	var err error
 	if e.before, err = newImage(l.Before, form); err == nil {
 		e.after, err = newImage(l.After, form)

@@ -14,6 +14,22 @@ import (
 // came later is NULL in rows of before.
 type image map[string]string
 
+// String leaves out the middle of long values.
+func (i image) String() string {
+	var b strings.Builder
+	for n, column := range slices.Sorted(maps.Keys(i)) {
+		v := i[column]
+		if len(v) > 200 {
+			v = fmt.Sprintf("%.50s...%s (%d)", v, v[len(v)-50:], len(v))
+		}
+		if n > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(column + ":" + v)
+	}
+	return "[" + b.String() + "]"
+}
+
 // newImage makes the image of a row; form has the columns whose values are to be turned into another form.
 func newImage(row map[string]any, form map[string]func(any) (string, error)) (image, error) {
 	if row == nil {

@@ -21,13 +21,13 @@ func both(t *testing.T, theirText, ourText string) (snapshot, theirChanges, ourC
 	t.Helper()
 	var all []event
 	for line := range strings.Lines(theirText) {
-		e, err := decode([]byte(line))
+		e, err := decode([]byte(line), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, e)
 	}
-	ourChanges, err := readTail("orders", bytes.NewBufferString(ourText))
+	ourChanges, err := readTail("orders", bytes.NewBufferString(ourText), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestImagesOfAnUpdateStayTogether(t *testing.T) {
 	t.Parallel()
 	lines := strings.SplitAfter(ours, "\n")
 	for name, text := range map[string]string{"the first alone": lines[0], "the second alone": lines[1], "a row between": lines[0] + lines[2] + lines[1]} {
-		if changes, err := readTail("orders", bytes.NewBufferString(text)); err == nil {
+		if changes, err := readTail("orders", bytes.NewBufferString(text), nil); err == nil {
 			t.Errorf("%s: %v", name, changes)
 		}
 	}

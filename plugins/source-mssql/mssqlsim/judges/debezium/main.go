@@ -18,6 +18,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	_ "github.com/microsoft/go-mssqldb"
@@ -37,6 +39,7 @@ type judge struct {
 	pipectl string
 	encrypt string // of Debezium's connections
 	ca      string
+	types   *types
 	changes int
 	wait    time.Duration
 	log     io.Writer // what Debezium logs
@@ -49,6 +52,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	fs.SetOutput(stderr)
 	server := fs.String("server", "", "`URL` of the server: sqlserver://user:password@host:port?...")
 	classes := fs.String("classes", "", "class `path` of the judges in Java")
+	list := fs.String("values", "", "`file` with the values of all types")
 	j := judge{log: stderr}
 	fs.StringVar(&j.pipectl, "pipectl", "", "`program` pipectl")
 	fs.StringVar(&j.encrypt, "encrypt", "false", "encryption of Debezium's connections: false, true or strict")
@@ -59,8 +63,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	var err error
-	if j.server, err = url.Parse(*server); err != nil || j.server.Host == "" || *classes == "" || j.pipectl == "" || j.changes < 100 {
-		fmt.Fprintln(stderr, "debezium: -server, a URL, -classes and -pipectl are needed; -changes is at least 100")
+	if j.server, err = url.Parse(*server); err != nil || j.server.Host == "" || *classes == "" || j.pipectl == "" || *list == "" || j.changes < 100 {
+		fmt.Fprintln(stderr, "debezium: -server, a URL, -classes, -pipectl and -values are needed; -changes is at least 100")
+		return 2
+	}
+	if j.types, err = newTypes(*list); err != nil {
+		fmt.Fprintln(stderr, "debezium:", err)
 		return 2
 	}
 	j.java = []string{"java", "-cp", *classes, "judge.Debezium"}
@@ -105,6 +113,10 @@ func (j *judge) run(ctx context.Context) (_ string, err error) {
 	if err := w.load(ctx); err != nil {
 		return "", err
 	}
+	if err := j.types.load(ctx, w); err != nil {
+		return "", err
+	}
+	w.loaded += rowsOfSnapshot
 	c, err := j.connect(ctx, database, filepath.Join(dir, "debezium"))
 	if err != nil {
 		return "", err
@@ -127,12 +139,16 @@ func (j *judge) run(ctx context.Context) (_ string, err error) {
 	if err := continues(snapshot, theirs); err != nil {
 		return "", err
 	}
+	if err := j.types.check(slices.Concat(snapshot, theirs)); err != nil {
+		return "", err
+	}
 	// Both are the same by now; only pipectl tells the capture instance.
 	seen := count(ours)
 	if err := seen.complete(j.changes); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d rows of a snapshot, then %s", len(snapshot), seen), nil
+	return fmt.Sprintf("%d rows of a snapshot, then %s; %d values of all types in both, without %s", len(snapshot), seen,
+		len(j.types.values), strings.Join(j.types.left, ", ")), nil
 }
 
 // create makes the database and opens it.
@@ -179,7 +195,13 @@ func (j *judge) follow(ctx context.Context, c *connector, w *workload) (all []ev
 		switch {
 		case e.last && !working:
 			working = true
-			go func() { done <- w.run(ctx) }() // ends when the statement in hand has been answered
+			go func() { // ends when the statement in hand has been answered
+				err := j.types.insert(ctx, w, 1+rowsOfSnapshot)
+				if err == nil {
+					err = w.run(ctx)
+				}
+				done <- err
+			}()
 		case e.table == "orders" && e.after[keyOf[e.table][0]] == lastKey:
 			return all, nil
 		}

@@ -35,6 +35,10 @@ table "lines" {
   source = source.judged
   object = "dbo.lines"
 }
+table "judged" {
+  source = source.judged
+  object = "dbo.judged"
+}
 stream "orders" {
   table  = table.orders
   to     = sink.lake
@@ -45,9 +49,14 @@ stream "lines" {
   to     = sink.lake
   target = "bronze.lines"
 }
+stream "judged" {
+  table  = table.judged
+  to     = sink.lake
+  target = "bronze.judged"
+}
 `
 
-// tail is all changes of both tables as pipectl reads them, in the order of their LSNs.
+// tail is all changes of the tables as pipectl reads them, in the order of their LSNs.
 func (j *judge) tail(ctx context.Context, dir, database string) ([]event, error) {
 	if err := os.WriteFile(filepath.Join(dir, "judge.hcl"), []byte(pipeline), 0o600); err != nil {
 		return nil, fmt.Errorf("writing a pipeline: %w", err)
@@ -61,7 +70,11 @@ func (j *judge) tail(ctx context.Context, dir, database string) ([]event, error)
 		if err := cmd.Run(); err != nil {
 			return nil, fmt.Errorf("pipectl tail stream.%s: %w: %s", table, err, stderr.String())
 		}
-		changes, err := readTail(table, &stdout)
+		var form map[string]func(any) (string, error)
+		if table == typesTable {
+			form = j.types.ours()
+		}
+		changes, err := readTail(table, &stdout, form)
 		if err != nil {
 			return nil, fmt.Errorf("reading what pipectl tail stream.%s prints: %w", table, err)
 		}
@@ -72,7 +85,7 @@ func (j *judge) tail(ctx context.Context, dir, database string) ([]event, error)
 }
 
 // readTail reads rows of `pipectl tail -json`. An update is two of them, its images.
-func readTail(table string, rows *bytes.Buffer) (changes []event, err error) {
+func readTail(table string, rows *bytes.Buffer, form map[string]func(any) (string, error)) (changes []event, err error) {
 	var before *event
 	sc := bufio.NewScanner(rows)
 	sc.Buffer(nil, 1<<20)
@@ -88,7 +101,7 @@ func readTail(table string, rows *bytes.Buffer) (changes []event, err error) {
 				delete(row, column)
 			}
 		}
-		i, err := newImage(row, nil)
+		i, err := newImage(row, form)
 		if err != nil {
 			return nil, err
 		}

@@ -36,7 +36,7 @@ var tables = []string{
 }
 
 // keyOf names the columns of the primary keys.
-var keyOf = map[string][]string{"orders": {"order_id"}, "lines": {"order_id", "product"}}
+var keyOf = map[string][]string{"orders": {"order_id"}, "lines": {"order_id", "product"}, typesTable: {"id"}}
 
 // lateColumn comes to the orders in the middle of the workload.
 const lateColumn = "channel"

@@ -1,5 +1,6 @@
-// Command driver runs the tests of Microsoft's Go driver, which come with its module, against a server: those of the
-// version in go.mod, from a copy that can be written, since a test may leave files.
+// Command driver judges a server through Microsoft's Go driver, of the version in go.mod. It logs in and reads all values of
+// the list that every judge reads. Then it runs the tests that come with the driver's module, from a copy that can be written,
+// since a test may leave files.
 //
 // Tests that are known not to pass are in a list, each with its reason. A test that fails and is not listed is a failure;
 // a listed one that passes is told, so that the list does not keep more than it must.
@@ -38,29 +39,38 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	fs := flag.NewFlagSet("driver", flag.ContinueOnError)
 	fs.SetOutput(stderr)
 	server := fs.String("server", "", "`URL` of the server: sqlserver://user:password@host:port?database=...")
-	list := fs.String("list", "", "`file` with the tests that do not pass")
+	list := fs.String("list", "", "`file` with the tests that do not pass; without it only values are read")
+	types := fs.String("values", "", "`file` with the values to read")
 	again := fs.Bool("again", true, "run the listed tests too, to tell those that pass")
 	logs := fs.String("logs", "", "`folder` for what failed tests print")
 	if err := fs.Parse(args); err != nil {
 		return 2
 	}
-	if *server == "" || *list == "" || *logs == "" {
-		fmt.Fprintln(stderr, "driver: -server, -list and -logs are needed")
+	if *server == "" || *types == "" || *logs == "" {
+		fmt.Fprintln(stderr, "driver: -server, -values and -logs are needed")
 		return 2
 	}
-	text, err := os.ReadFile(*list)
-	if err != nil {
-		fmt.Fprintf(stderr, "driver: reading the list: %v\n", err)
-		return 2
-	}
-	known, err := parseList(string(text))
-	if err != nil {
-		fmt.Fprintf(stderr, "driver: %s: %v\n", *list, err)
-		return 2
-	}
-	p := program{server: *server, known: known, again: *again, logs: *logs, out: json.NewEncoder(stdout)}
+	p := program{server: *server, again: *again, logs: *logs, out: json.NewEncoder(stdout)}
 	p.out.SetEscapeHTML(false)
-	if err := p.run(ctx); err != nil {
+	if *list != "" {
+		text, err := os.ReadFile(*list)
+		if err != nil {
+			fmt.Fprintf(stderr, "driver: reading the list: %v\n", err)
+			return 2
+		}
+		if p.known, err = parseList(string(text)); err != nil {
+			fmt.Fprintf(stderr, "driver: %s: %v\n", *list, err)
+			return 2
+		}
+	}
+	failed, err := p.types(ctx, *types)
+	if err == nil && *list != "" {
+		err = p.tests(ctx)
+	}
+	if failed > 0 {
+		err = errors.Join(fmt.Errorf("%d of the values and logins failed", failed), err)
+	}
+	if err != nil {
 		fmt.Fprintf(stderr, "driver: %v\n", err)
 		return 1
 	}
@@ -76,7 +86,8 @@ type program struct {
 	out    *json.Encoder
 }
 
-func (p *program) run(ctx context.Context) (err error) {
+// tests runs the tests of the driver.
+func (p *program) tests(ctx context.Context) (err error) {
 	s, err := build(ctx)
 	if err != nil {
 		return err

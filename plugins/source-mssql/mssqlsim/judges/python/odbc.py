@@ -7,7 +7,7 @@ import uuid
 
 import mssql_python
 
-from suite import ERRORS, Suite, Value, arguments, query, types, want
+from suite import ERRORS, Suite, Value, all_types, arguments, query, types, want
 
 A = arguments().parse_args()
 SUITE = Suite("odbc")
@@ -45,8 +45,16 @@ def pooled():
             query(c, "SET LOCK_TIMEOUT 5; SELECT 1")
 
 
+def all_with(encrypt, values):
+    with connect(encrypt) as c:
+        return all_types(c, values)
+
+
+MODES = ("no", "yes", "strict")
+
+
 def logins():
-    for encrypt in ("no", "yes", "strict"):
+    for encrypt in MODES:
         if A.tls != "off" or encrypt == "no":  # one that asks for none gets all of it where the server insists
             SUITE.check(f"login with Encrypt={encrypt}", whoami, encrypt)
         else:
@@ -176,6 +184,8 @@ logins()
 if A.only is None:
     CONNECTION = SUITE.check("session", lambda: connect(timeout=0))
     VALUES = Value.read(A.values)
+    for m in MODES:
+        SUITE.check(f"all types with Encrypt={m}", all_with, m, VALUES)
     types(SUITE, CONNECTION, VALUES)
     SUITE.check("all types in one row, as Arrow", arrow, CONNECTION, VALUES)
     for p in PARAMETERS:

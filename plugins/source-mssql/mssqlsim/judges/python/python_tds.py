@@ -6,7 +6,7 @@ import uuid
 
 import pytds
 
-from suite import ERRORS, Suite, Value, arguments, query, types, want
+from suite import ERRORS, Suite, Value, all_types, arguments, query, types, want
 
 A = arguments().parse_args()
 SUITE = Suite("python-tds")
@@ -42,6 +42,11 @@ def wrong_password(mode):
     e = refused(password="not-it", **MODES[mode])
     want("ogin failed" in str(e), e)
     return e
+
+
+def all_with(mode, values):
+    with connect(**MODES[mode]) as c:
+        return all_types(c, values)
 
 
 def version(v):
@@ -106,7 +111,10 @@ if A.only is None:
     for name in ("71", "72", "73", "74"):
         SUITE.check(f"TDS {name[0]}.{name[1]}", version, getattr(pytds.tds_base, "TDS" + name))
     CONNECTION = SUITE.check("session", connect)
-    types(SUITE, CONNECTION, [v for v in Value.read(A.values) if v.type != "hierarchyid"])  # which python-tds does not know
+    VALUES = Value.read(A.values)
+    for m in MODES:
+        SUITE.check(f"all types with encryption {m}", all_with, m, VALUES)
+    types(SUITE, CONNECTION, VALUES)
     for p in PARAMETERS:
         SUITE.check(f"parameter {type(p).__name__} {str(p)[:20]}", parameter, CONNECTION, p)
     SUITE.check("several results with a message between", several, CONNECTION)

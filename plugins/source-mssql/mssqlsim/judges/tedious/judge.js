@@ -1,4 +1,5 @@
 // Judges a server through tedious, the TDS client of Node.
+import { readFileSync } from 'node:fs';
 import { Connection, ISOLATION_LEVEL, Request, TYPES } from 'tedious';
 import { check, cut, end, options, same, values, want } from './suite.js';
 
@@ -9,6 +10,8 @@ function connect(encrypt, password = options.password) {
       authentication: { type: 'default', options: { userName: options.user, password } },
       options: {
         port: Number(options.port), database: options.database, encrypt, trustServerCertificate: true,
+        // Strict encryption trusts no certificate that it does not know.
+        cryptoCredentialsDetails: encrypt === 'strict' && options.ca ? { ca: readFileSync(options.ca) } : {},
         connectTimeout: 15000, requestTimeout: 60000, rowCollectionOnRequestCompletion: true, useUTC: true,
       },
     });
@@ -55,11 +58,13 @@ async function refused(encrypt, password) {
   throw new Error('let in');
 }
 
+const MODES = [false, true, 'strict'];
+
 async function logins() {
   // Without encryption tedious says "not supported", so that a server that insists must refuse it. With it, tedious goes
   // on in the clear when the server has no certificate.
-  const works = { off: [false, true], login: [false, true], on: [true] }[options.tls];
-  for (const encrypt of [false, true]) {
+  const works = { off: [false, true], login: MODES, on: [true, 'strict'] }[options.tls];
+  for (const encrypt of MODES) {
     if (!works.includes(encrypt)) {
       await check(`login with encrypt ${encrypt} is refused`, () => refused(encrypt));
       continue;
@@ -76,6 +81,19 @@ async function logins() {
     want(/login failed/i.test(message), message);
     return message;
   });
+}
+
+// allTypes reads each value once, as quickly as can be.
+async function allTypes(encrypt) {
+  const c = await connect(encrypt);
+  const all = values();
+  for (const v of all) {
+    const { rows: [[value, after]] } = await run(c, `SELECT ${v.expression} AS v, 'after' AS w`, [], 'execSqlBatch');
+    same(v, value.value);
+    want(after.value === 'after', `the column behind ${v.name} is ${after.value}`);
+  }
+  c.close();
+  return `${all.length} values`;
 }
 
 async function types(c) {
@@ -185,6 +203,7 @@ if (options.only !== 'logins') {
   let c;
   await check('session', async () => { c = await connect(false); });
   if (c) {
+    for (const encrypt of MODES) await check(`all types with encrypt ${encrypt}`, () => allTypes(encrypt));
     await types(c);
     await parameters(c);
     await answers(c);

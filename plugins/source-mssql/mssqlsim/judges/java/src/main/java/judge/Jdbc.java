@@ -37,6 +37,14 @@ public final class Jdbc {
         if ("logins".equals(suite.option("only"))) {
             return;
         }
+        List<Value> values = Value.read(suite.option("values"));
+        for (String mode : modes()) {
+            suite.check("all types with encryption " + mode, () -> {
+                try (Connection c = open(mode, "")) {
+                    return new JdbcValues(this, c).readAll(values);
+                }
+            });
+        }
         try (Connection c = open(plain(), "")) {
             new JdbcValues(this, c).run();
             new JdbcAnswers(this, c).run();
@@ -53,8 +61,13 @@ public final class Jdbc {
         return microsoft ? "false" : "off";
     }
 
+    /** How the client can be told to encrypt. */
+    private List<String> modes() {
+        return microsoft ? List.of("false", "true", "strict") : List.of("off", "require");
+    }
+
     private void logins() {
-        for (String mode : microsoft ? List.of("false", "true", "strict") : List.of("off", "require")) {
+        for (String mode : modes()) {
             if (worksWith(mode)) {
                 suite.check("login with encryption " + mode, () -> whoami(mode));
             } else {
