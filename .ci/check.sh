@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Generate, format, vet, lint, import rules, build, vet for Windows, test
-# with -race, examples, interop; then the tree must be as it was. Each step says what it is.
+# with -race, examples, interop, judges; then the tree must be as it was. Each step says what it is.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# What these steps lack fails here, and is not skipped.
+export CI=${CI:-true}
 
 step() { printf '\n== %s\n' "$1"; }
 clean() {
@@ -14,19 +16,27 @@ clean() {
   fi
 }
 
-# need COMMAND PACKAGE: a new machine may lack it; a package manager may have it.
+# need PACKAGE COMMAND...: a new machine may lack what the command looks for; a package manager may have it.
+updated=
 need() {
-  command -v "$1" >/dev/null && return
-  step "install $2"
-  command -v apt-get >/dev/null || { echo "$1 is missing and cannot be installed here" >&2; exit 1; }
-  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$2"
+  local package=$1
+  shift
+  "$@" >/dev/null 2>&1 && return
+  step "install $package"
+  command -v apt-get >/dev/null || { echo "$package is missing and cannot be installed here" >&2; exit 1; }
+  [ -n "$updated" ] || apt-get update -qq
+  updated=1
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$package"
 }
 
 clean "before the check"
-need cc gcc               # the race detector
-need python3 python3-venv # interop
-need java openjdk-17-jre-headless
-need mvn maven
+need gcc command -v cc # the race detector
+# interop and judges; Node comes with the packages of the judges
+need python3-venv python3 -c 'import venv, ensurepip'
+need openjdk-17-jdk-headless command -v javac
+need maven command -v mvn
+need libltdl7 python3 -c 'import ctypes; ctypes.CDLL("libltdl.so.7")'
+need freetds-bin command -v tsql
 step "generate"
 make --no-print-directory generate
 clean "after make generate"
@@ -46,6 +56,16 @@ step "test -race (import rules among them)"
 make --no-print-directory race
 step "examples"
 make --no-print-directory examples
-step "interop"
-make --no-print-directory interop
+# Side by side: each waits for its clients much of the time. What they build is in folders of their own.
+step "interop, and judges beside it"
+judged=$(mktemp)
+trap 'rm -f "$judged"' EXIT
+make --no-print-directory judges >"$judged" 2>&1 &
+judges=$!
+failed=
+make --no-print-directory interop || failed=interop
+wait "$judges" || failed="$failed judges"
+step "judges"
+cat "$judged"
+[ -z "$failed" ] || { echo "failed: $failed" >&2; exit 1; }
 clean "after the check"
