@@ -128,3 +128,26 @@ func cut(t *testing.T, rows *sql.Rows, want []string) (out []string) {
 	must(t, rows.Err())
 	return out
 }
+
+// Microsoft: sys.system_columns, sys.all_columns, sys.system_objects, sys.all_objects, sys.system_views (Transact-SQL).
+func TestCatalogOfTheCatalog(t *testing.T) {
+	t.Parallel()
+	_, conn := newDatabase(t)
+	exec(t, conn, "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY, name nvarchar(10))")
+	equal(t, query(t, conn, "SELECT c.name, c.column_id, c.max_length, c.is_nullable FROM sys.system_columns c JOIN sys.system_objects o ON o.object_id = c.object_id WHERE o.name = 'schemas' AND o.schema_id = SCHEMA_ID('sys') ORDER BY c.column_id"),
+		[]string{"name|1|256|false", "schema_id|2|4|false", "principal_id|3|4|true"})
+	equal(t, query(t, conn, "SELECT COUNT(*) FROM sys.system_columns WHERE object_id >= 0 OR name IS NULL"), []string{"0"})
+	// each view says of itself what it gives
+	for _, name := range query(t, conn, "SELECT CASE schema_id WHEN 3 THEN 'INFORMATION_SCHEMA.' ELSE 'sys.' END + name FROM sys.system_views") {
+		rows, err := conn.QueryContext(t.Context(), "SELECT * FROM "+name)
+		must(t, err)
+		columns, err := rows.Columns()
+		must(t, err)
+		must(t, rows.Close())
+		schema, object, _ := strings.Cut(name, ".")
+		id := map[string]int{"sys": 4, "INFORMATION_SCHEMA": 3}[schema]
+		equal(t, query(t, conn, "SELECT c.name FROM sys.system_columns c JOIN sys.system_views v ON v.object_id = c.object_id WHERE v.schema_id = @p1 AND v.name = @p2 ORDER BY c.column_id", id, object), columns)
+	}
+	equal(t, query(t, conn, "SELECT COUNT(*) - (SELECT COUNT(*) FROM sys.columns) - (SELECT COUNT(*) FROM sys.system_columns) FROM sys.all_columns"), []string{"0"})
+	equal(t, query(t, conn, "SELECT COUNT(*) - (SELECT COUNT(*) FROM sys.objects) - (SELECT COUNT(*) FROM sys.system_objects) FROM sys.all_objects"), []string{"0"})
+}

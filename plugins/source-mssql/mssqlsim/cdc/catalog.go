@@ -115,7 +115,7 @@ func (s *Session) systemView(db *Database, schema, name string) (tsql.Relation, 
 			}
 			return v(s, db), nil
 		}
-		for _, m := range []map[string]view{sysViews, objectViews, securityViews} {
+		for _, m := range []map[string]view{sysViews, objectViews, securityViews, aboutSystem()} {
 			if v := m[name]; v != nil {
 				return v(s, db), nil
 			}
@@ -189,28 +189,30 @@ func sysColumns(s *Session, db *Database) *tsql.Rows {
 	r := &tsql.Rows{Cols: []tsql.Column{col("object_id", integer), ncol("name", sysname), col("column_id", integer), col("system_type_id", tiny), col("user_type_id", integer), col("max_length", small),
 		col("precision", tiny), col("scale", tiny), ncol("collation_name", sysname), ncol("is_nullable", bit), col("is_identity", bit), col("is_computed", bit), col("is_hidden", bit),
 		col("generated_always_type", tiny), ncol("is_sparse", bit), col("default_object_id", integer)}}
-	add := func(id int32, c tsql.Column, place int, sparse bool, def int32) {
-		n, p, sc := size(c.Type)
-		collation := null
-		if c.Type.Class() == sqltype.ClassString && c.Type.Kind != sqltype.XML {
-			collation = text(sqltype.DefaultCollation)
-			if c.Type.Collation != "" {
-				collation = text(c.Type.Collation)
-			}
-		}
-		t := typeIDs[c.Type.Kind]
-		r.Data = append(r.Data, sqltype.Row{num(int64(id)), text(c.Name), num(int64(place)), num(t), num(t), num(n), num(p), num(sc), collation, flag(c.Nullable), flag(c.Identity), flag(c.Computed), flag(false), num(0), flag(sparse), num(int64(def))})
-	}
 	for _, o := range s.objects(db) {
 		for _, c := range s.shownColumns(db, &o) {
 			def := int32(0)
 			if c.defined != nil {
 				def = c.defined.def
 			}
-			add(o.id, c.Column, c.place, c.sparse, def)
+			r.Data = append(r.Data, columnRow(int64(o.id), c.Column, c.place, c.sparse, def))
 		}
 	}
 	return r
+}
+
+// columnRow is a row of sys.columns.
+func columnRow(id int64, c tsql.Column, place int, sparse bool, def int32) sqltype.Row {
+	n, p, sc := size(c.Type)
+	collation := null
+	if c.Type.Class() == sqltype.ClassString && c.Type.Kind != sqltype.XML {
+		collation = text(sqltype.DefaultCollation)
+		if c.Type.Collation != "" {
+			collation = text(c.Type.Collation)
+		}
+	}
+	t := typeIDs[c.Type.Kind]
+	return sqltype.Row{num(id), text(c.Name), num(int64(place)), num(t), num(t), num(n), num(p), num(sc), collation, flag(c.Nullable), flag(c.Identity), flag(c.Computed), flag(false), num(0), flag(sparse), num(int64(def))}
 }
 
 func sysTypes(*Session, *Database) *tsql.Rows {

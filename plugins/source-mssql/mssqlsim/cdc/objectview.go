@@ -8,7 +8,6 @@ import (
 // objectViews are the catalog views of tables and what belongs to them.
 var objectViews = map[string]view{
 	"objects":             sysObjects,
-	"all_objects":         sysObjects,
 	"tables":              sysTables,
 	"key_constraints":     keyConstraints,
 	"check_constraints":   checkConstraints,
