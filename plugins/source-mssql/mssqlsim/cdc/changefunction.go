@@ -20,7 +20,9 @@ const (
 )
 
 // TableFunction finds cdc.fn_cdc_get_all_changes_<instance> and cdc.fn_cdc_get_net_changes_<instance>. For a login that
-// may not see the instance the one is denied and the other is not there, as the documentation of each says.
+// may not see the instance both are denied (Microsoft: Work with change data, Validating LSN boundaries, which has the
+// messages of both; the page of fn_cdc_get_net_changes says that it is not there then, as it does of ranges for which
+// the former page has error 313).
 func (s *Session) TableFunction(n tsql.Name) (*tsql.TableFunction, error) {
 	db, err := s.at(n)
 	if err != nil {
@@ -31,21 +33,21 @@ func (s *Session) TableFunction(n tsql.Name) (*tsql.TableFunction, error) {
 	}
 	db.mu.RLock()
 	defer db.mu.RUnlock()
-	if name := cutPrefix(n.Object, allChanges); name != "" {
-		in, ok := db.instance(name)
-		switch {
-		case !ok:
-			return nil, nil
-		case !s.mayInstance(in):
-			return nil, denied("SELECT", n.Object, db.Name, "cdc")
-		}
-		return in.changeFunction(in.allChanges, colStart, colSeq, colOp, colMask), nil
+	name := cutPrefix(n.Object, allChanges)
+	net := name == ""
+	if net {
+		name = cutPrefix(n.Object, netChanges)
 	}
-	in, ok := db.instance(cutPrefix(n.Object, netChanges))
-	if !ok || !in.net || !s.mayInstance(in) {
+	in, ok := db.instance(name)
+	switch {
+	case !ok || net && !in.net:
 		return nil, nil
+	case !s.mayInstance(in):
+		return nil, denied("SELECT", n.Object, db.Name, "cdc")
+	case net:
+		return in.changeFunction(in.netChanges, colStart, colOp, colMask), nil
 	}
-	return in.changeFunction(in.netChanges, colStart, colOp, colMask), nil
+	return in.changeFunction(in.allChanges, colStart, colSeq, colOp, colMask), nil
 }
 
 // changeFunction is a function with some of the change table's first columns and the captured ones. None has __$end_lsn

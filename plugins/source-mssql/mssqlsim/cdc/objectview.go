@@ -29,6 +29,41 @@ type part struct {
 	index  *index
 	check  *check
 	column *column
+	// shipped: of change data capture itself
+	shipped bool
+}
+
+// captureTables are the tables of change data capture besides change tables, and captureID is the object id of the
+// first of them, below those of all other objects.
+var captureTables = []string{"change_tables", "ddl_history", "lsn_time_mapping", "captured_columns", "index_columns"}
+
+const captureID = 885578193
+
+// captureParts lists what enabling a database and its tables made besides change tables, as far as the session sees it.
+func (s *Session) captureParts(db *Database) (out []part) {
+	if !db.enabled.Load() {
+		return nil
+	}
+	add := func(id int32, name, typ, desc string, created int64) {
+		out = append(out, part{object: object{schema: "cdc", created: created}, id: id, name: name, typ: typ, desc: desc, shipped: true})
+	}
+	if s.can(db, "SELECT", ofSchema("cdc")) {
+		for i, name := range captureTables {
+			add(captureID+int32(i), name, "U ", "USER_TABLE", db.created)
+		}
+	}
+	for _, t := range db.tables {
+		for _, in := range t.inst {
+			if !s.mayInstance(in) {
+				continue
+			}
+			add(in.ID+1, allChanges+in.Name, "IF", "SQL_INLINE_TABLE_VALUED_FUNCTION", in.at)
+			if in.net {
+				add(in.ID+2, netChanges+in.Name, "IF", "SQL_INLINE_TABLE_VALUED_FUNCTION", in.at)
+			}
+		}
+	}
+	return out
 }
 
 // parts lists the tables a session sees with their constraints.
@@ -55,7 +90,7 @@ func (s *Session) parts(db *Database) (out []part) {
 			}
 		}
 	}
-	return out
+	return append(out, s.captureParts(db)...)
 }
 
 var objectColumns = []tsql.Column{col("name", sysname), col("object_id", integer), ncol("principal_id", integer), col("schema_id", integer), col("parent_object_id", integer), col("type", sqltype.Str(sqltype.Char, 2)),
@@ -63,7 +98,7 @@ var objectColumns = []tsql.Column{col("name", sysname), col("object_id", integer
 
 func (p *part) row(db *Database) sqltype.Row {
 	schema, _ := db.schemaID(p.schema)
-	return sqltype.Row{text(p.name), num(int64(p.id)), null, num(int64(schema)), num(int64(p.parent)), text(p.typ), text(p.desc), sqltype.FromTicks(p.created), sqltype.FromTicks(p.created), flag(p.in != nil),
+	return sqltype.Row{text(p.name), num(int64(p.id)), null, num(int64(schema)), num(int64(p.parent)), text(p.typ), text(p.desc), sqltype.FromTicks(p.created), sqltype.FromTicks(p.created), flag(p.in != nil || p.shipped),
 		flag(false), flag(false)}
 }
 
@@ -88,10 +123,10 @@ func sysTables(s *Session, db *Database) *tsql.Rows {
 	return s.view(db, []tsql.Column{ncol("is_replicated", bit), ncol("is_tracked_by_cdc", bit), ncol("lock_escalation", tiny), ncol("lock_escalation_desc", desc60), ncol("is_filetable", bit), ncol("is_memory_optimized", bit),
 		ncol("durability", tiny), ncol("durability_desc", desc60), ncol("temporal_type", tiny), ncol("temporal_type_desc", desc60), ncol("history_table_id", integer), ncol("is_external", bit), ncol("is_node", bit), ncol("is_edge", bit)},
 		func(p *part) sqltype.Row {
-			if p.parent != 0 {
+			if p.typ != "U " {
 				return nil
 			}
-			return sqltype.Row{flag(false), flag(p.in == nil && len(p.table.inst) > 0), num(0), text("TABLE"), flag(false), flag(false), num(0), text("SCHEMA_AND_DATA"), num(0), text("NON_TEMPORAL_TABLE"), null,
+			return sqltype.Row{flag(false), flag(p.in == nil && p.table != nil && len(p.table.inst) > 0), num(0), text("TABLE"), flag(false), flag(false), num(0), text("SCHEMA_AND_DATA"), num(0), text("NON_TEMPORAL_TABLE"), null,
 				flag(false), flag(false), flag(false)}
 		})
 }

@@ -1,6 +1,8 @@
 package cdc
 
 import (
+	"strings"
+
 	"fmt"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
@@ -170,19 +172,19 @@ func (s *Session) catalogFunction(name string, a []sqltype.Value, arg func(int) 
 				return num(int64(t.ID)), integer, true, nil
 			}
 		}
-		for _, o := range s.objects(db) {
-			if sqltype.EqualName(o.name, obj) && sqltype.EqualName(o.schema, schema) {
-				return num(int64(o.id)), integer, true, nil
+		for _, p := range s.parts(db) {
+			if sqltype.EqualName(p.name, obj) && sqltype.EqualName(p.schema, schema) && (arg(1).IsNull() || strings.EqualFold(strings.TrimSpace(p.typ), strings.TrimSpace(arg(1).Str()))) {
+				return num(int64(p.id)), integer, true, nil
 			}
 		}
 		return null, integer, true, nil
 	case "OBJECT_NAME", "OBJECT_SCHEMA_NAME":
-		for _, o := range s.objects(db) {
-			if int64(o.id) == id {
+		for _, p := range s.parts(db) {
+			if int64(p.id) == id {
 				if name == "OBJECT_NAME" {
-					return text(o.name), sysname, true, nil
+					return text(p.name), sysname, true, nil
 				}
-				return text(o.schema), sysname, true, nil
+				return text(p.schema), sysname, true, nil
 			}
 		}
 		return null, sysname, true, nil

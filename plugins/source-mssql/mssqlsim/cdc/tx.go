@@ -33,8 +33,8 @@ type Tx struct {
 	// statements that SNAPSHOT isolation runs; shapes is the database's count of changes of shape when they were taken
 	snapshot, versions map[*Table]*tree
 	shapes             int64
-	started            bool // it has accessed data
-	ddl []*ddlRecord // changes of the shape of captured tables
+	started            bool         // it has accessed data
+	ddl                []*ddlRecord // changes of the shape of captured tables
 	// undone are how to undo changes of shape
 	undone []func()
 	done   bool
