@@ -46,7 +46,7 @@ func (c *connection) dispatch(ctx context.Context, m message, r *Results) error 
 		if err != nil {
 			return c.badRequest(err, r)
 		}
-		c.s.trace(c.id, "batch", func(e *Event) { e.SQL = sql })
+		c.s.trace(c.id, "batch", func(e *Event) { e.SQL = hide(sql) })
 		return c.exec(ctx, Request{SQL: sql}, r, false)
 	case pktRPC:
 		r.rpc = true
@@ -87,9 +87,7 @@ func (c *connection) badRequest(err error, r *Results) error {
 func (c *connection) traceCall(call rpcCall) {
 	c.s.trace(c.id, "rpc", func(e *Event) {
 		e.Proc = call.proc
-		for _, p := range call.params {
-			e.Params = append(e.Params, p.String())
-		}
+		e.Params = call.shown()
 		e.Detail = map[string]any{"by_number": call.byID}
 	})
 }
@@ -150,11 +148,14 @@ func (c *connection) settle(ctx context.Context, err error, r *Results, more boo
 	if r.w.err != nil {
 		return r.w.err
 	}
+	if context.Cause(ctx) == errClosed { // an answer would say that the request was carried out
+		return errClosed
+	}
 	if r.err != nil { // sticks, even if the handler went on
 		err = r.err
 	}
 	if errors.Is(err, ErrDrop) {
-		c.s.trace(c.id, "error", func(e *Event) { e.Detail = map[string]any{"err": err.Error()} })
+		c.s.trace(c.id, "error", func(e *Event) { e.Detail = map[string]any{"err": traced(err)} })
 		r.push()
 		if r.w.err == nil && !r.fault.silent() {
 			_ = r.w.flush() // the connection is cut whether or not the client still reads
@@ -162,7 +163,7 @@ func (c *connection) settle(ctx context.Context, err error, r *Results, more boo
 		return err
 	}
 	if err != nil && ctx.Err() == nil {
-		c.s.trace(c.id, "error", func(e *Event) { e.Detail = map[string]any{"err": err.Error()} })
+		c.s.trace(c.id, "error", func(e *Event) { e.Detail = map[string]any{"err": traced(err)} })
 		r.fail(err)
 	}
 	r.err = nil

@@ -121,6 +121,7 @@ func (h *canned) Exec(ctx context.Context, s *tds.Session, q tds.Request, w *tds
 		return map[string]error{
 			"1205": &tds.Error{Number: 1205, State: 51, Class: 13, Line: 1, Msg: "Transaction (Process ID 52) was deadlocked on lock resources with another process and has been chosen as the deadlock victim. Rerun the transaction."},
 			"1222": &tds.Error{Number: 1222, State: 51, Class: 16, Line: 3, Msg: "Lock request time out period exceeded."},
+			"105":  &tds.Error{Number: 105, State: 1, Class: 15, Line: 1, Msg: "Unclosed quotation mark after the character string '" + secret + "'."},
 			"208":  &tds.Error{Number: 208, State: 1, Class: 16, Line: 1, Msg: "Invalid object name 'cdc.x_CT'."},
 		}[strings.TrimPrefix(q.SQL, "select error ")]
 	case q.SQL == "select drop":

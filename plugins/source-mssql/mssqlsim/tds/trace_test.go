@@ -10,6 +10,9 @@ import (
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tds"
 )
 
+// secret is a password in a statement.
+const secret = "it''s-5ecret"
+
 func TestTraceShowsEachRequestAndNoPassword(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -43,6 +46,16 @@ func TestTraceShowsEachRequestAndNoPassword(t *testing.T) {
 	if _, err := db.Exec("select error 208"); err == nil {
 		t.Fatal("no error")
 	}
+	for _, stmt := range []string{
+		"create login l with Password = N'" + secret + "' old_password='" + secret + "', default_database = [shop]", "alter login l with password\n=\t0x5ec2e7 hashed",
+		"create user u with password = '" + secret, "exec sp_addlogin 'l', N'" + secret + "'", "open symmetric key k decryption by password = '" + secret + "'",
+		"select error 105", "select echo /* sp_setapprole */ 1, '" + secret + "'",
+	} {
+		_, _ = db.Exec(stmt)
+		_, _ = db.Exec("select echo @p1; "+stmt, 1)
+	}
+	_, _ = db.Exec("sp_setapprole", sql.Named("rolename", "r"), sql.Named("password", secret))
+	_, _ = db.Exec("select echo @pwd", sql.Named("pwd", "seen"))
 	_ = db.Close()
 	s.Close() // all events are there
 	mu.Lock()
@@ -59,8 +72,13 @@ func TestTraceShowsEachRequestAndNoPassword(t *testing.T) {
 			t.Errorf("no %q in\n%.3000s", want, text)
 		}
 	}
-	for _, secret := range []string{password, "p%C3%A4ssw"} {
-		if strings.Contains(text+strings.Join(all, ""), secret) {
+	for _, shown := range []string{"Password = '***' old_password='***', default_database = [shop]", "password\n=\t'***' hashed", "exec sp_addlogin '***', N'***'", `sp_setapprole (@rolename nvarchar(1) = "***"`, `= "seen"`} {
+		if !strings.Contains(text, shown) {
+			t.Errorf("no %q in\n%s", shown, text)
+		}
+	}
+	for _, secret := range []string{password, "p%C3%A4ssw", secret, "5ec2e7"} {
+		if strings.Contains(strings.ToLower(text+strings.Join(all, "")), secret) {
 			t.Errorf("the password is in the trace")
 		}
 	}
