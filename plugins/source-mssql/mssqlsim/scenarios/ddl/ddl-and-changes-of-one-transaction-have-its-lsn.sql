@@ -5,13 +5,16 @@ GO
 CREATE TABLE dbo.t (id int NOT NULL CONSTRAINT PK_t PRIMARY KEY, a int NULL);
 EXEC sys.sp_cdc_enable_table N'dbo', N't', @role_name = NULL
 GO
+-- session 2
+SET LOCK_TIMEOUT 100
+GO
+-- session 1
 BEGIN TRANSACTION;
 ALTER TABLE dbo.t ADD b int NULL;
 ALTER TABLE dbo.t ALTER COLUMN a bigint NULL;
 INSERT INTO dbo.t VALUES (1, 5000000000, 2)
 GO
 -- session 2
-SET LOCK_TIMEOUT 100;
 SELECT COUNT(*) FROM dbo.t
 -- error 1222
 GO
