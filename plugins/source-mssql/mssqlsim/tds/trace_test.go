@@ -86,3 +86,56 @@ func TestTraceShowsEachRequestAndNoPassword(t *testing.T) {
 		t.Error("a printed login shows its password")
 	}
 }
+
+// What clients send that is no statement is told as readably as what is.
+func TestTraceShowsWhatIsNoStatement(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var lines []string
+	h := &canned{started: make(chan struct{}), stopped: make(chan error, 1)}
+	s := &tds.Server{Handler: h, Trace: func(e tds.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		lines = append(lines, e.String())
+	}, Fault: func(_ *tds.Session, r tds.Request) *tds.Fault {
+		if r.SQL == "select fault" {
+			return &tds.Fault{Error: &tds.Error{Number: 1205, Class: 13, State: 1, Msg: "a deadlock"}}
+		}
+		return nil
+	}}
+	addr := serve(t, s)
+	wrong := dial(t, addr)
+	wrong.send(packet(16, 1, login7(tds74, 0, "sa", "wr0ng", "shop")))
+	wrong.reply()
+	c := loggedIn(t, addr, tds74)
+	c.send(attention())
+	c.reply()
+	c.send(append(rawBatch("select wait"), attention()...))
+	<-h.started
+	c.reply()
+	c.reply()
+	c.send(packet(1, 3, append(allHeaders(), utf16le("select 1")...))) // taken back
+	c.reply()
+	c.send(packet(7, 1, nil)) // bulk load
+	c.reply()
+	c.send(packet(3, 1, append(allHeaders(), 1, 0))) // a call that is cut off
+	c.reply()
+	c.batch("select fault")
+	_ = c.Close()
+	s.Close() // all events are there
+	mu.Lock()
+	defer mu.Unlock()
+	text := strings.Join(lines, "\n")
+	for _, want := range []string{
+		"conn 1 no-prelogin", "conn 1 login app=rawclient database=shop", "conn 1 login-failed err=Login failed", "conn 1 close",
+		"conn 2 attention idle=true", "conn 2 batch select wait", "conn 2 attention ignored=false", "conn 2 ignored type=1",
+		"conn 2 bad-request err=bulk load is not supported", "conn 2 bad-request err=call 1: 2 bytes wanted where 0 are left", "conn 2 batch select fault", "conn 2 fault fault={", "conn 2 error err=a deadlock", "conn 2 close",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%.3000s", want, text)
+		}
+	}
+	if strings.Contains(text, "wr0ng") || strings.Contains(text, password) {
+		t.Error("a password is in the trace")
+	}
+}
