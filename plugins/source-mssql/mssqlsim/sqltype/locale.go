@@ -65,8 +65,7 @@ func (l *Locale) Convert(v Value, from, to Type, style int) (Value, error) {
 		return v, nil
 	}
 	if from.Kind == Variant && to.Kind != Variant {
-		from = v.Base()
-		v.base = Null
+		from, v = v.Base(), v.unvaried()
 	}
 	if err := Explicit(from, to); err != nil {
 		return Value{}, err
@@ -95,8 +94,7 @@ func (l *Locale) Convert(v Value, from, to Type, style int) (Value, error) {
 		case from.Kind == to.Kind:
 			return v, nil
 		case to.Kind == Variant && !from.LOB() && from.Kind != RowVersion && from.Class() != ClassOther:
-			v.base = from.Kind
-			return v, nil
+			return v.varied(from), nil
 		case to.Kind != Variant && from.Class() == ClassBinary: // the bytes of a CLR type
 			return v, nil
 		case to.Kind == HierarchyID && from.Class() == ClassString:

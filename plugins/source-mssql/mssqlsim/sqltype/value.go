@@ -153,27 +153,43 @@ func (v Value) Big() *big.Int {
 
 // Base gives the type of the value inside a sql_variant.
 func (v Value) Base() Type {
-	t := Type{Kind: v.base, Scale: v.scale}
+	t := Type{Kind: v.base}
 	switch t.Class() {
 	case ClassDecimal:
-		t.Prec = 38
+		t.Prec, t.Scale = uint8(v.off), v.scale
 	case ClassString, ClassBinary:
-		t.Len, t.Scale = 8000, 0
-		switch t.Kind { // their length is not kept
-		case Char:
-			t.Kind = VarChar
-		case NChar:
-			t.Kind = NVarChar
-		case Binary:
-			t.Kind = VarBinary
-		}
-		if t.Unicode() {
-			t.Len = 4000
-		}
+		t.Len = int(v.off)
 	case ClassTime:
-		t.Scale = 7
+		t.Scale = v.scale
 	}
 	return t
+}
+
+// varied makes a value one of a sql_variant. What its base type says of length, precision and scale is kept in the fields
+// that values of the type have no use for.
+func (v Value) varied(from Type) Value {
+	v.base = from.Kind
+	switch from.Class() {
+	case ClassDecimal:
+		v.off = int16(from.AsDecimal().Prec)
+	case ClassString, ClassBinary:
+		v.off = int16(from.Len)
+	case ClassTime:
+		v.scale = from.Scale
+	}
+	return v
+}
+
+// unvaried takes the value out of its sql_variant.
+func (v Value) unvaried() Value {
+	switch (Type{Kind: v.base}).Class() {
+	case ClassDecimal, ClassString, ClassBinary:
+		v.off = 0
+	case ClassTime:
+		v.scale = 0
+	}
+	v.base = Null
+	return v
 }
 
 // Same tells whether two values are the same to the last bit, as capture compares images: text by its characters and

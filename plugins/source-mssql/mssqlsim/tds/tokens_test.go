@@ -58,12 +58,13 @@ func (r *reader) text(units int) string {
 	return string(utf16.Decode(u))
 }
 
-// rows of these column types can be read by the test client.
+// testColumn is a column whose values the test client can read. More is what else its TYPE_INFO says.
 type testColumn struct {
 	id, size int
+	more     string
 }
 
-// tokens takes an answer apart. It knows the types int, bigint, nvarchar and text, fixed or not.
+// tokens takes an answer apart. Values of types other than integers and UTF-16 are shown as their bytes.
 func tokens(t testing.TB, data []byte, ver uint32) (out []token) {
 	t.Helper()
 	r := &reader{t: t, b: data, ver: ver}
@@ -159,7 +160,7 @@ func (r *reader) columns() (string, []testColumn) {
 	for range r.u16() {
 		user, flags := r.userType(), r.u16()
 		c := r.typeInfo()
-		if c.id == 0x63 || c.id == 0x23 {
+		if c.id == 0x63 || c.id == 0x23 || c.id == 0x22 {
 			parts := 1
 			if r.ver >= tds72 {
 				parts = r.u8()
@@ -169,26 +170,50 @@ func (r *reader) columns() (string, []testColumn) {
 			}
 		}
 		cols = append(cols, c)
-		s = append(s, fmt.Sprintf("%s type=%02x/%d flags=%02x user=%d", r.text(r.u8()), c.id, c.size, flags, user))
+		s = append(s, fmt.Sprintf("%s type=%02x/%d%s flags=%02x user=%d", r.text(r.u8()), c.id, c.size, c.more, flags, user))
 	}
 	return strings.Join(s, ", "), cols
 }
 
+// fixedSizes are the types that have no length in TYPE_INFO (Microsoft: [MS-TDS] Fixed-Length Data Types).
+var fixedSizes = map[int]int{0x30: 1, 0x32: 1, 0x34: 2, 0x38: 4, 0x3A: 4, 0x3B: 4, 0x3C: 8, 0x3D: 8, 0x3E: 8, 0x7A: 4, 0x7F: 8}
+
 func (r *reader) typeInfo() testColumn {
 	c := testColumn{id: r.u8()}
+	if n, ok := fixedSizes[c.id]; ok {
+		c.size = n
+		return c
+	}
+	collation := func() {
+		if x := r.take(5); string(x) != "\x09\x04\xD0\x00\x34" {
+			c.more = fmt.Sprintf(" %x", x)
+		}
+	}
 	switch c.id {
-	case 0x38:
-		c.size = 4
-	case 0x7F:
-		c.size = 8
-	case 0x26:
+	case 0x24, 0x26, 0x68, 0x6D, 0x6E, 0x6F:
 		c.size = r.u8()
-	case 0xE7:
+	case 0x6A, 0x6C:
+		c.size = r.u8()
+		c.more = fmt.Sprintf("(%d,%d)", r.u8(), r.u8())
+	case 0x28:
+	case 0x29, 0x2A, 0x2B:
+		c.more = fmt.Sprintf("(%d)", r.u8())
+	case 0xA5, 0xAD:
 		c.size = r.u16()
-		r.take(5)
+	case 0xA7, 0xAF, 0xE7, 0xEF:
+		c.size = r.u16()
+		collation()
 	case 0x63, 0x23:
 		c.size = r.u32()
-		r.take(5)
+		collation()
+	case 0x22, 0x62:
+		c.size = r.u32()
+	case 0xF0:
+		c.size = r.u16()
+		c.more = " " + r.text(r.u8()) + "." + r.text(r.u8()) + "." + r.text(r.u8())
+		r.text(r.u16())
+	case 0xF1:
+		c.size, c.more = 0xFFFF, fmt.Sprintf(" schema=%d", r.u8())
 	default:
 		r.t.Fatalf("the test client does not know type 0x%02x", c.id)
 	}
@@ -210,36 +235,60 @@ func (r *reader) row(cols []testColumn, nulls []byte) string {
 func (r *reader) value(c testColumn) string {
 	n := c.size
 	switch c.id {
-	case 0x26:
-		n = r.u8()
-		if n == 0 {
+	case 0x30, 0x32, 0x34, 0x38, 0x3A, 0x3B, 0x3C, 0x3D, 0x3E, 0x7A, 0x7F:
+	case 0x63, 0x23, 0x22:
+		if n = r.u8(); n == 0 {
 			return "NULL"
 		}
-	case 0xE7:
+		r.take(n + 8)
+		return r.body(c, r.take(r.u32()))
+	case 0x62:
+		if n = r.u32(); n == 0 {
+			return "NULL"
+		}
+		return fmt.Sprintf("0x%x", r.take(n))
+	case 0xA5, 0xA7, 0xAD, 0xAF, 0xE7, 0xEF, 0xF0, 0xF1:
 		if c.size == 0xFFFF {
 			total := r.u64()
 			if total == 1<<64-1 {
 				return "NULL"
 			}
-			var s string
+			var b []byte
 			for k := r.u32(); k > 0; k = r.u32() {
-				s += r.text(k / 2)
+				b = append(b, r.take(k)...)
 			}
-			return fmt.Sprintf("%q", s)
+			if uint64(len(b)) != total {
+				r.t.Fatalf("%d bytes announced, %d sent", total, len(b))
+			}
+			return r.body(c, b)
 		}
 		if n = r.u16(); n == 0xFFFF {
 			return "NULL"
 		}
-		return fmt.Sprintf("%q", r.text(n/2))
-	case 0x63:
+		return r.body(c, r.take(n))
+	default:
 		if n = r.u8(); n == 0 {
 			return "NULL"
 		}
-		r.take(n + 8)
-		return fmt.Sprintf("%q", r.text(r.u32()/2))
 	}
-	if n == 4 {
+	switch {
+	case c.id != 0x26 && c.id != 0x38 && c.id != 0x7F && c.id != 0x34 && c.id != 0x30:
+		return fmt.Sprintf("0x%x", r.take(n))
+	case n == 1:
+		return fmt.Sprint(r.u8())
+	case n == 2:
+		return fmt.Sprint(int16(r.u16()))
+	case n == 4:
 		return fmt.Sprint(int32(r.u32()))
 	}
 	return fmt.Sprint(int64(r.u64()))
+}
+
+// body shows a value of text or bytes.
+func (r *reader) body(c testColumn, b []byte) string {
+	if c.id != 0xE7 && c.id != 0xEF && c.id != 0x63 && c.id != 0xF1 {
+		return fmt.Sprintf("0x%x", b)
+	}
+	one := &reader{t: r.t, b: b}
+	return fmt.Sprintf("%q", one.text(len(b)/2))
 }

@@ -1,6 +1,7 @@
 package tsql
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
@@ -81,6 +82,9 @@ func (b *binder) declare(ref ast.TableReference, sc *scope, applied bool) *sourc
 		if x.QualifiedJoinType == "RightOuter" {
 			l, r = r, l
 		}
+		if kind == "left" {
+			r.mayLack()
+		}
 		return joined(kind, l, r, x.SearchCondition)
 	case *ast.UnqualifiedJoin:
 		l := b.declare(x.FirstTableReference, sc, applied)
@@ -90,12 +94,24 @@ func (b *binder) declare(ref ast.TableReference, sc *scope, applied bool) *sourc
 		case "CrossApply":
 			return joined("apply", l, b.declare(x.SecondTableReference, sc, true), nil)
 		case "OuterApply":
-			return joined("outerapply", l, b.declare(x.SecondTableReference, sc, true), nil)
+			r := b.declare(x.SecondTableReference, sc, true)
+			r.mayLack()
+			return joined("outerapply", l, r, nil)
 		}
 		unsupported("the join %s", x.UnqualifiedJoinType)
 	}
 	unsupported("the table reference %s", nodeName(ref))
 	return nil
+}
+
+// mayLack makes the columns of the side of an outer join nullable that may have no row.
+func (s *source) mayLack() {
+	for _, t := range s.refs {
+		t.cols = slices.Clone(t.cols)
+		for i := range t.cols {
+			t.cols[i].Nullable = true
+		}
+	}
 }
 
 func joined(kind string, l, r *source, on ast.BooleanExpression) *source {
