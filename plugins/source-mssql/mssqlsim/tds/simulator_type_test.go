@@ -90,7 +90,7 @@ func TestSimulatorSendsLongValuesInChunks(t *testing.T) {
 	t.Parallel()
 	c := simulated(t, tds74)
 	got := c.batch("SELECT REPLICATE(CAST(N'ü' AS nvarchar(max)), 20000) AS n, CAST(N'' AS nvarchar(max)) AS e, CAST(NULL AS varbinary(max)) AS z")
-	want := "COLMETADATA n type=e7/65535 flags=08 user=0, e type=e7/65535 flags=08 user=0, z type=a5/65535 flags=09 user=0\nROW \"" + strings.Repeat("ü", 20000) + "\", \"\", NULL\nDONE status=10 cmd=c1 rows=1"
+	want := "COLMETADATA n type=e7/65535 flags=09 user=0, e type=e7/65535 flags=08 user=0, z type=a5/65535 flags=09 user=0\nROW \"" + strings.Repeat("ü", 20000) + "\", \"\", NULL\nDONE status=10 cmd=c1 rows=1"
 	if text := show7(got); text != want {
 		t.Errorf("%d characters: %.200s", len(text), text)
 	}
