@@ -156,7 +156,7 @@ func (b *binder) nameFunction(name string, args []expr) expr {
 		fail(err)
 	}
 	if !ok {
-		failf(195, "'%s' is not a recognized built-in function name.", name)
+		unsupported("the function %s", name)
 	}
 	return folded(expr{typ: t, null: true, konst: konst, eval: func(f *frame) sqltype.Value {
 		vals := make([]sqltype.Value, len(args))

@@ -146,7 +146,11 @@ func (b *binder) declareNamed(x *ast.NamedTableReference, sc *scope, leaf func(*
 	b.guard(rel, "SELECT", nil)
 	rel = hinted(rel, hint)
 	t := sc.add(alias, n.Schema, rel.Columns(), true)
-	return leaf(t, &scanNode{run: b.run, rel: rel, ref: t, rows: b.rowsWanted})
+	scan := &scanNode{run: b.run, rel: rel, ref: t, rows: b.rowsWanted}
+	if x == b.changing {
+		b.changingScan = scan
+	}
+	return leaf(t, scan)
 }
 
 // cte binds a common table expression.

@@ -264,7 +264,7 @@ func (m *merge) when(a *ast.MergeActionClause) mergeWhen {
 		b.guard(m.table, "DELETE", nil)
 		w.delete = true
 	case *ast.UpdateMergeAction:
-		b.guardUpdate(m.table, x.SetClauses)
+		b.guardUpdate(m.table, x.SetClauses, false)
 		w.sets = b.assignments(x.SetClauses, m.sc, m.target.cols, m.table)
 	case *ast.InsertMergeAction:
 		w.insert = m.insertValues(x)

@@ -1,8 +1,6 @@
 package tsql
 
 import (
-	"context"
-
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/sqlc-dev/teesql/ast"
 )
@@ -262,9 +260,12 @@ func columnNamed(cols []Column, name string) int {
 }
 
 // affectedRows plans the scan of an UPDATE or DELETE: whole rows with their identity.
-func (b *binder) affectedRows(w Writable, name Name, where *ast.WhereClause, top *ast.TopRowFilter) (*scope, *tableRef, node) {
+func (b *binder) affectedRows(w Writable, name Name, from *ast.FromClause, where *ast.WhereClause, top *ast.TopRowFilter) (*scope, *tableRef, node) {
 	if where != nil && where.Cursor != nil {
 		unsupported("WHERE CURRENT OF")
+	}
+	if from != nil {
+		return b.joinedRows(name, from, where, top)
 	}
 	b.rowsWanted = false
 	sc := &scope{}
@@ -289,13 +290,18 @@ func (b *binder) affectedRows(w Writable, name Name, where *ast.WhereClause, top
 	if rest != nil {
 		n = &filterNode{run: b.run, input: n, preds: rest}
 	}
-	if top != nil {
-		if top.Percent || top.WithTies {
-			unsupported("TOP PERCENT and WITH TIES")
-		}
-		n = &limitNode{input: n, left: b.valueOf(top.Expression, sqltype.Of(sqltype.BigInt)).Int()}
+	return sc, ref, b.limited(n, top)
+}
+
+// limited is TOP of a statement that changes rows.
+func (b *binder) limited(n node, top *ast.TopRowFilter) node {
+	if top == nil {
+		return n
 	}
-	return sc, ref, n
+	if top.Percent || top.WithTies {
+		unsupported("TOP PERCENT and WITH TIES of a statement that changes rows")
+	}
+	return &limitNode{input: n, left: b.valueOf(top.Expression, sqltype.Of(sqltype.BigInt)).Int()}
 }
 
 // limitNode ends after a number of rows.
@@ -315,8 +321,9 @@ func (n *limitNode) next() (bool, error) {
 func (n *limitNode) close() { n.input.close() }
 
 // collect runs a scan to its end before anything is changed.
-func collect(ctx context.Context, n node, ref *tableRef, fn func(f *frame, old sqltype.Row, id sqltype.Value) error) error {
-	f := &frame{seg: make([]sqltype.Row, 1)}
+func collect(w Writable, sc *scope, n node, ref *tableRef, fn func(f *frame, old sqltype.Row, id sqltype.Value) error) error {
+	f := &frame{seg: make([]sqltype.Row, len(sc.tables)+1)}
+	seen := map[string]bool{} // a row that is joined to several is changed once
 	if err := n.open(f); err != nil {
 		return err
 	}
@@ -327,7 +334,14 @@ func collect(ctx context.Context, n node, ref *tableRef, fn func(f *frame, old s
 		if err != nil || !ok {
 			return err
 		}
-		row := f.seg[0]
+		row := f.seg[ref.idx]
+		if len(sc.tables) > 1 {
+			id := rowIdentity(row, k, w)
+			if seen[id] {
+				continue
+			}
+			seen[id] = true
+		}
 		if err := fn(f, append(sqltype.Row(nil), row[:k]...), row[k]); err != nil {
 			return err
 		}
@@ -336,19 +350,19 @@ func collect(ctx context.Context, n node, ref *tableRef, fn func(f *frame, old s
 
 func (x *executor) update(s *ast.UpdateStatement) error {
 	spec := s.UpdateSpecification
-	if spec.FromClause != nil || s.WithCtesAndXmlNamespaces != nil {
-		return sqltype.Unsupported("FROM and WITH of UPDATE")
-	}
 	return x.scoped(true, func(b *binder) error {
 		b.hints(s.OptimizerHints)
-		w, name := b.target(spec.Target)
-		b.guardUpdate(w, spec.SetClauses)
-		b.guardRead(w, spec.WhereClause)
-		sc, ref, n := b.affectedRows(w, name, spec.WhereClause, spec.TopRowFilter)
+		b.with(s.WithCtesAndXmlNamespaces)
+		w, name := b.changed(spec.Target, spec.FromClause, spec.OutputClause, spec.OutputIntoClause)
+		b.guardUpdate(w, spec.SetClauses, spec.FromClause != nil)
+		if spec.FromClause == nil {
+			b.guardRead(w, spec.WhereClause)
+		}
+		sc, ref, n := b.affectedRows(w, name, spec.FromClause, spec.WhereClause, spec.TopRowFilter)
 		sets := b.assignments(spec.SetClauses, sc, ref.cols, w)
 		out := b.output(w.Columns(), spec.OutputClause, spec.OutputIntoClause, []StatementKind{KindUpdate}, nil)
 		var changes []Change
-		err := collect(b.ctx, n, ref, func(f *frame, old sqltype.Row, id sqltype.Value) error {
+		err := collect(w, sc, n, ref, func(f *frame, old sqltype.Row, id sqltype.Value) error {
 			row, err := b.assigned(f, old, sets, ref.cols, name)
 			changes = append(changes, Change{ID: id, Old: old, New: row})
 			return err
@@ -362,7 +376,7 @@ func (x *executor) update(s *ast.UpdateStatement) error {
 
 // guardUpdate asks for UPDATE on the columns that SET names, and for SELECT when their new values are computed from
 // columns (Microsoft: UPDATE (Transact-SQL), Permissions).
-func (b *binder) guardUpdate(w Writable, list []ast.SetClause) {
+func (b *binder) guardUpdate(w Writable, list []ast.SetClause, joined bool) {
 	var set, read []string
 	for _, c := range list {
 		if a, ok := c.(*ast.AssignmentSetClause); ok && a.Column != nil {
@@ -371,7 +385,7 @@ func (b *binder) guardUpdate(w Writable, list []ast.SetClause) {
 		}
 	}
 	b.guard(w, "UPDATE", set)
-	if len(read) > 0 {
+	if len(read) > 0 && !joined { // tables of FROM are asked for as such
 		b.guard(w, "SELECT", read)
 	}
 }
@@ -440,18 +454,18 @@ func (b *binder) assigned(f *frame, old sqltype.Row, sets []assignment, cols []C
 
 func (x *executor) delete(s *ast.DeleteStatement) error {
 	spec := s.DeleteSpecification
-	if spec.FromClause != nil || s.WithCtesAndXmlNamespaces != nil {
-		return sqltype.Unsupported("FROM and WITH of DELETE")
-	}
 	return x.scoped(true, func(b *binder) error {
 		b.hints(s.OptimizerHints)
-		w, name := b.target(spec.Target)
+		b.with(s.WithCtesAndXmlNamespaces)
+		w, name := b.changed(spec.Target, spec.FromClause, spec.OutputClause, spec.OutputIntoClause)
 		b.guard(w, "DELETE", nil)
-		b.guardRead(w, spec.WhereClause)
-		_, ref, n := b.affectedRows(w, name, spec.WhereClause, spec.TopRowFilter)
+		if spec.FromClause == nil {
+			b.guardRead(w, spec.WhereClause)
+		}
+		sc, ref, n := b.affectedRows(w, name, spec.FromClause, spec.WhereClause, spec.TopRowFilter)
 		out := b.output(w.Columns(), spec.OutputClause, spec.OutputIntoClause, []StatementKind{KindDelete}, nil)
 		var changes []Change
-		err := collect(b.ctx, n, ref, func(_ *frame, old sqltype.Row, id sqltype.Value) error {
+		err := collect(w, sc, n, ref, func(_ *frame, old sqltype.Row, id sqltype.Value) error {
 			changes = append(changes, Change{ID: id, Old: old})
 			return nil
 		})

@@ -18,6 +18,9 @@ type binder struct {
 	rowsWanted bool
 	// declarations is a text of declarations that is read apart from the batch.
 	declarations string
+	// changing is the table of a FROM that the statement changes, and changingScan its scan.
+	changing     *ast.NamedTableReference
+	changingScan *scanNode
 }
 
 func (b *binder) query(q ast.QueryExpression, outer *scope) plan {
@@ -51,6 +54,9 @@ type selectPlan struct {
 	fetch    *expr
 	left     int64 // rows still to deliver; negative is no limit
 	skip     int64
+	percent  *keptNode // the input of TOP PERCENT
+	ties     []sortKey // of TOP WITH TIES
+	last     []sqltype.Value
 }
 
 func (p *selectPlan) columns() []Column { return p.cols }
@@ -65,7 +71,8 @@ func (p *selectPlan) open(outer *frame) error {
 		p.copied, p.computed = columnRuns(p.outs)
 	}
 	p.left, p.skip = -1, 0
-	if p.top != nil {
+	p.last = nil
+	if p.top != nil && p.percent == nil {
 		v := p.top.eval(&p.fr)
 		if p.left = v.Int(); p.run.err == nil && (v.IsNull() || p.left < 0) {
 			return sqltype.Errorf(1060, "The number of rows provided for a TOP or FETCH clauses row count parameter must be an integer.")
@@ -90,14 +97,23 @@ func (p *selectPlan) open(outer *frame) error {
 		return p.run.err
 	}
 	p.row = make(sqltype.Row, len(p.outs))
-	return p.input.open(&p.fr)
+	if p.percent != nil {
+		p.percent.segs, p.percent.full = allSegs(&p.fr), false
+	}
+	if err := p.input.open(&p.fr); err != nil || p.percent == nil {
+		return err
+	}
+	return p.share()
 }
 
 func (p *selectPlan) next() (sqltype.Row, error) {
-	for p.left != 0 {
+	for p.left != 0 || p.ties != nil {
 		ok, err := p.input.next()
 		if err != nil || !ok {
 			return nil, err
+		}
+		if p.ties != nil && !p.tied() {
+			return nil, p.run.err
 		}
 		if p.skip > 0 && !p.distinct {
 			p.skip--
@@ -126,7 +142,9 @@ func (p *selectPlan) next() (sqltype.Row, error) {
 				continue
 			}
 		}
-		p.left--
+		if p.left > 0 || p.ties == nil {
+			p.left--
+		}
 		return p.row, nil
 	}
 	return nil, nil
@@ -194,6 +212,9 @@ func (b *binder) spec(q *ast.QuerySpecification, outer *scope) plan {
 		input = &filterNode{run: b.run, input: input, preds: []pred{b.pred(q.HavingClause.SearchCondition, top)}}
 	}
 	keys := b.sortKeys(q.OrderByClause, top, p)
+	if p.distinct {
+		p.ordersByItsList(q, keys)
+	}
 	top.windows = nil
 	if group != nil {
 		group.minMax()
@@ -211,21 +232,17 @@ func (b *binder) spec(q *ast.QuerySpecification, outer *scope) plan {
 		}
 	}
 	p.input = input
-	b.limits(q, p, len(keys) > 0)
+	b.limits(q, p, keys)
 	return p
 }
 
-func (b *binder) limits(q *ast.QuerySpecification, p *selectPlan, ordered bool) {
+func (b *binder) limits(q *ast.QuerySpecification, p *selectPlan, keys []sortKey) {
 	big := sqltype.Of(sqltype.BigInt)
 	if t := q.TopRowFilter; t != nil {
-		if t.Percent || t.WithTies {
-			unsupported("TOP PERCENT and WITH TIES")
-		}
-		e := b.cast(b.expr(t.Expression, nil), big, 0)
-		p.top = &e
+		b.part(t, p, keys)
 	}
 	if o := q.OffsetClause; o != nil {
-		if !ordered {
+		if len(keys) == 0 {
 			failf(102, "Incorrect syntax near 'OFFSET'.")
 		}
 		e := b.cast(b.expr(o.OffsetExpression, nil), big, 0)
@@ -336,121 +353,4 @@ next:
 		keys = append(keys, k)
 	}
 	return keys
-}
-
-// unionPlan is UNION and UNION ALL.
-type unionPlan struct {
-	run    *run
-	parts  []plan
-	cols   []Column
-	casts  [][]expr // per part and column, over the one row in cur
-	cur    sqltype.Row
-	row    sqltype.Row
-	all    bool
-	seen   map[string]bool
-	at     int
-	outer  *frame
-	opened bool
-}
-
-func (b *binder) union(x *ast.BinaryQueryExpression, outer *scope) plan {
-	if x.BinaryQueryExpressionType != "Union" {
-		unsupported("%s", x.BinaryQueryExpressionType)
-	}
-	wholeUnion(x)
-	p := &unionPlan{run: b.run, all: x.All}
-	for _, q := range []ast.QueryExpression{x.FirstQueryExpression, x.SecondQueryExpression} {
-		part := b.subquery(q, outer)
-		if u, ok := part.(*unionPlan); ok && u.all && p.all {
-			p.parts = append(p.parts, u.parts...) // one flat list
-		} else {
-			p.parts = append(p.parts, part)
-		}
-	}
-	p.cols = append([]Column(nil), p.parts[0].columns()...)
-	for _, part := range p.parts[1:] {
-		if len(part.columns()) != len(p.cols) {
-			failf(205, "All queries combined using a UNION, INTERSECT or EXCEPT operator must have an equal number of expressions in their target lists.")
-		}
-		for i, c := range part.columns() {
-			p.cols[i].Type = sqltype.Common(p.cols[i].Type, c.Type)
-			p.cols[i].Nullable = p.cols[i].Nullable || c.Nullable
-		}
-	}
-	for _, part := range p.parts {
-		var casts []expr
-		for i, c := range part.columns() {
-			e := expr{typ: c.Type, null: c.Nullable, eval: func(*frame) sqltype.Value { return p.cur[i] }}
-			casts = append(casts, b.given(e, p.cols[i].Type))
-		}
-		p.casts = append(p.casts, casts)
-	}
-	if x.OrderByClause == nil {
-		return p
-	}
-	sc := &scope{outer: outer}
-	ref := sc.add("", "", p.cols, false)
-	sel := &selectPlan{run: b.run, segs: sc, cols: p.cols}
-	for i, c := range p.cols {
-		sel.outs = append(sel.outs, expr{typ: c.Type, null: c.Nullable, eval: func(f *frame) sqltype.Value { return f.seg[0][i] }})
-	}
-	sel.input = &sortNode{run: b.run, input: &derivedNode{plan: p, ref: ref}, keys: b.sortKeys(x.OrderByClause, sc, sel)}
-	return sel
-}
-
-func (p *unionPlan) columns() []Column { return p.cols }
-
-func (p *unionPlan) open(outer *frame) error {
-	p.outer, p.at, p.opened = outer, 0, false
-	p.row = make(sqltype.Row, len(p.cols))
-	if !p.all {
-		p.seen = map[string]bool{}
-	}
-	return nil
-}
-
-func (p *unionPlan) next() (sqltype.Row, error) {
-	for p.at < len(p.parts) {
-		if !p.opened {
-			if err := p.parts[p.at].open(p.outer); err != nil {
-				return nil, err
-			}
-			p.opened = true
-		}
-		row, err := p.parts[p.at].next()
-		if err != nil {
-			return nil, err
-		}
-		if row == nil {
-			p.close()
-			p.at++
-			continue
-		}
-		p.cur = row
-		for i, e := range p.casts[p.at] {
-			p.row[i] = e.eval(nil)
-		}
-		if p.run.err != nil {
-			return nil, p.run.err
-		}
-		if !p.all {
-			var k []byte
-			for i, v := range p.row {
-				k = v.AppendKey(k, p.cols[i].Type)
-			}
-			if p.seen[string(k)] {
-				continue
-			}
-			p.seen[string(k)] = true
-		}
-		return p.row, nil
-	}
-	return nil, nil
-}
-
-func (p *unionPlan) close() {
-	if p.opened {
-		p.parts[p.at].close()
-		p.opened = false
-	}
 }

@@ -313,7 +313,7 @@ func (x *executor) plain(fn func(b *binder)) (err error) {
 
 func (x *executor) query(s *ast.SelectStatement) error {
 	if s.Into != nil {
-		return sqltype.Unsupported("SELECT INTO")
+		return x.selectInto(s)
 	}
 	return x.scoped(false, func(b *binder) error {
 		b.hints(s.OptimizerHints)

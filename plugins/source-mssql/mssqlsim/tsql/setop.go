@@ -1,0 +1,158 @@
+package tsql
+
+import (
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/sqlc-dev/teesql/ast"
+)
+
+// unionPlan is UNION, UNION ALL, EXCEPT and INTERSECT (Microsoft: Set Operators (Transact-SQL)).
+type unionPlan struct {
+	run    *run
+	parts  []plan
+	cols   []Column
+	casts  [][]expr // per part and column, over the one row in cur
+	cur    sqltype.Row
+	row    sqltype.Row
+	all    bool
+	kind   string          // Union, Except or Intersect
+	second map[string]bool // rows of the second part of EXCEPT and INTERSECT
+	seen   map[string]bool
+	at     int
+	outer  *frame
+	opened bool
+}
+
+func (b *binder) union(x *ast.BinaryQueryExpression, outer *scope) plan {
+	kind := x.BinaryQueryExpressionType
+	if first, ok := x.FirstQueryExpression.(*ast.BinaryQueryExpression); ok && kind == "Intersect" && first.BinaryQueryExpressionType != kind {
+		unsupported("INTERSECT behind %s without parentheses", first.BinaryQueryExpressionType) // the parser does not take it first
+	}
+	wholeUnion(x)
+	p := &unionPlan{run: b.run, all: x.All, kind: kind}
+	for _, q := range []ast.QueryExpression{x.FirstQueryExpression, x.SecondQueryExpression} {
+		part := b.subquery(q, outer)
+		if u, ok := part.(*unionPlan); ok && u.all && p.all && kind == "Union" {
+			p.parts = append(p.parts, u.parts...) // one flat list
+		} else {
+			p.parts = append(p.parts, part)
+		}
+	}
+	p.cols = append([]Column(nil), p.parts[0].columns()...)
+	for _, part := range p.parts[1:] {
+		if len(part.columns()) != len(p.cols) {
+			failf(205, "All queries combined using a UNION, INTERSECT or EXCEPT operator must have an equal number of expressions in their target lists.")
+		}
+		for i, c := range part.columns() {
+			p.cols[i].Type = sqltype.Common(p.cols[i].Type, c.Type)
+			p.cols[i].Nullable = p.cols[i].Nullable || c.Nullable && kind == "Union"
+			p.cols[i].Identity, p.cols[i].Computed = false, false
+		}
+	}
+	for _, part := range p.parts {
+		var casts []expr
+		for i, c := range part.columns() {
+			e := expr{typ: c.Type, null: c.Nullable, eval: func(*frame) sqltype.Value { return p.cur[i] }}
+			casts = append(casts, b.given(e, p.cols[i].Type))
+		}
+		p.casts = append(p.casts, casts)
+	}
+	if x.OrderByClause == nil {
+		return p
+	}
+	sc := &scope{outer: outer}
+	ref := sc.add("", "", p.cols, false)
+	sel := &selectPlan{run: b.run, segs: sc, cols: p.cols}
+	for i, c := range p.cols {
+		sel.outs = append(sel.outs, expr{typ: c.Type, null: c.Nullable, eval: func(f *frame) sqltype.Value { return f.seg[0][i] }})
+	}
+	sel.input = &sortNode{run: b.run, input: &derivedNode{plan: p, ref: ref}, keys: b.sortKeys(x.OrderByClause, sc, sel)}
+	return sel
+}
+
+func (p *unionPlan) columns() []Column { return p.cols }
+
+func (p *unionPlan) open(outer *frame) error {
+	p.outer, p.at, p.opened = outer, 0, false
+	p.row = make(sqltype.Row, len(p.cols))
+	if !p.all {
+		p.seen = map[string]bool{}
+	}
+	if p.kind == "Union" {
+		return nil
+	}
+	p.second, p.at = map[string]bool{}, 1
+	for {
+		row, err := p.read()
+		if err != nil {
+			return err
+		}
+		if row == nil {
+			p.at = 0
+			return nil
+		}
+		p.second[string(p.key())] = true
+	}
+}
+
+// key is that of the row in hand.
+func (p *unionPlan) key() (k []byte) {
+	for i, v := range p.row {
+		k = v.AppendKey(k, p.cols[i].Type)
+	}
+	return k
+}
+
+func (p *unionPlan) next() (sqltype.Row, error) {
+	for p.at < len(p.parts) {
+		row, err := p.read()
+		if err != nil {
+			return nil, err
+		}
+		if row == nil {
+			if p.at++; p.kind != "Union" {
+				p.at = len(p.parts) // the second part has been read
+			}
+			continue
+		}
+		if p.all {
+			return p.row, nil
+		}
+		k := p.key()
+		if p.kind != "Union" && p.second[string(k)] != (p.kind == "Intersect") || p.seen[string(k)] {
+			continue
+		}
+		p.seen[string(k)] = true
+		return p.row, nil
+	}
+	return nil, nil
+}
+
+// read gives the next row of a part, in the types of the whole; nil at its end.
+func (p *unionPlan) read() (sqltype.Row, error) {
+	if !p.opened {
+		if err := p.parts[p.at].open(p.outer); err != nil {
+			return nil, err
+		}
+		p.opened = true
+	}
+	row, err := p.parts[p.at].next()
+	if err != nil {
+		return nil, err
+	}
+	if row == nil {
+		p.close()
+		return nil, nil
+	}
+	p.cur = row
+	for i, e := range p.casts[p.at] {
+		p.row[i] = e.eval(nil)
+	}
+	return p.row, p.run.err
+}
+
+func (p *unionPlan) close() {
+	if p.opened {
+		p.parts[p.at].close()
+		p.opened = false
+	}
+}
