@@ -370,5 +370,6 @@ func (o *output) NoCount(on bool) (before bool) {
 func (o *output) Implicit(on bool)             { o.c.tds.Implicit = on }
 func (o *output) Language(name, before string) { o.w.Language(name, before) }
 func (o *output) Database(name string) {
-	o.w.Database(name, o.c.tds.Login.Database)
+	o.w.Database(name, o.c.tds.Database)
+	o.c.tds.Database = name
 }

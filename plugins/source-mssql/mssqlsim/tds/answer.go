@@ -10,7 +10,7 @@ import (
 const keepTokens = 1 << 20
 
 func (c *connection) results(ctx context.Context) *Results {
-	r := &Results{w: c.writer(), b: c.tokens[:0], ctx: ctx, ver: c.sess.Version, server: c.s.name(), db: c.sess.Login.Database}
+	r := &Results{w: c.writer(), b: c.tokens[:0], ctx: ctx, ver: c.sess.Version, server: c.s.name(), db: c.sess.Database}
 	r.row.r = r
 	return r
 }
