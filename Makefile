@@ -11,7 +11,7 @@ export CGO_ENABLED := 0
 # examples/plugins are modules of their own and have their own targets.
 PKGS := ./...
 
-.PHONY: build cross test race lint format generate examples demo interop judges bench check clean
+.PHONY: build cross test race fuzz lint format generate examples demo interop judges bench check clean
 
 build: ## the pipectl binary and each plugin as a file of its own
 	$(GO) build -o $(BIN)/ ./cmd/pipectl
@@ -35,6 +35,17 @@ test:
 
 race:
 	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) $(PKGS)
+
+FUZZTIME ?= 60s
+
+# Go runs one target at a time. What it finds it leaves in testdata/fuzz, where `make test` runs it again.
+fuzz: ## every fuzz target of the SQL Server simulator, FUZZTIME each
+	set -o pipefail; for package in mssqlsim mssqlsim/tds mssqlsim/tsql; do \
+	  targets=$$($(GO) test -list '^Fuzz' ./plugins/source-mssql/$$package | grep '^Fuzz') || exit 1; \
+	  for target in $$targets; do \
+	    $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s ./plugins/source-mssql/$$package || exit 1; \
+	  done; \
+	done
 
 format: ## rewrite what gofmt would write otherwise
 	gofmt -l -w $$(git ls-files '*.go' | grep -v '\.pb\.go$$')
