@@ -70,6 +70,8 @@ func TestArithmetic(t *testing.T) {
 		{"sum of text", "SELECT SUM(a) FROM (VALUES ('1')) AS t(a)", "error 8117"},
 		{"sum of bit", "SELECT SUM(CAST(a AS bit)) FROM (VALUES (1)) AS t(a)", "error 8117"},
 		{"sum of nothing", "SELECT SUM(a), COUNT(a), MIN(a) FROM (SELECT 1 AS a WHERE 1=0) AS t", "NULL|0|NULL"},
+		{"variance", "SELECT ROUND(STDEV(a),6), VAR(a), STDEVP(a), VARP(a) FROM (VALUES (1),(3)) AS t(a)", "1.414214|2|1|1"},
+		{"variance of one and of none", "SELECT STDEV(a), VARP(a), VAR(b) FROM (VALUES (1, CAST(NULL AS int))) AS t(a, b)", "NULL|0|NULL"},
 		{"distinct aggregates", "SELECT COUNT(DISTINCT a), SUM(DISTINCT a) FROM (VALUES (1),(1),(2),(NULL)) AS t(a)", "2|3"},
 		// Microsoft: mathematical functions
 		{"ROUND", "SELECT ROUND(123.4545, 2), ROUND(123.45, -2), ROUND(150.75, 0), ROUND(150.75, 0, 1), ROUND(-2.5, 0)", "123.4500|100.00|151.00|150.00|-3.0"},

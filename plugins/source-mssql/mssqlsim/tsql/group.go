@@ -1,6 +1,7 @@
 package tsql
 
 import (
+	"math"
 	"strings"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
@@ -43,7 +44,8 @@ func (g *grouping) column(b *binder, c *ast.ColumnReferenceExpression) (expr, bo
 	return expr{}, false
 }
 
-var aggregateNames = map[string]bool{"COUNT": true, "COUNT_BIG": true, "SUM": true, "MIN": true, "MAX": true, "AVG": true}
+var aggregateNames = map[string]bool{"COUNT": true, "COUNT_BIG": true, "SUM": true, "MIN": true, "MAX": true, "AVG": true,
+	"STDEV": true, "STDEVP": true, "VAR": true, "VARP": true}
 
 func (b *binder) group(q *ast.QuerySpecification, base *scope, input node) (*groupNode, *scope) {
 	n := &groupNode{run: b.run, input: input, base: base}
@@ -114,6 +116,12 @@ func (a *aggregate) bind(b *binder) expr {
 			failf(8117, "Operand data type %s is invalid for %s operator.", t.Kind, strings.ToLower(a.name))
 		}
 		a.typ, a.cmp = t, sqltype.Comparer(t)
+	case "STDEV", "STDEVP", "VAR", "VARP":
+		if c := t.Class(); c != sqltype.ClassInt && c != sqltype.ClassDecimal && c != sqltype.ClassFloat {
+			failf(8117, "Operand data type %s is invalid for %s operator.", t.Kind, strings.ToLower(a.name))
+		}
+		a.typ = sqltype.Of(sqltype.Float)
+		return b.cast(a.arg, a.typ, 0)
 	case "SUM", "AVG":
 		switch {
 		case t.Kind == sqltype.BigInt:
@@ -129,7 +137,7 @@ func (a *aggregate) bind(b *binder) expr {
 			failf(8117, "Operand data type %s is invalid for %s operator.", t.Kind, strings.ToLower(a.name))
 		}
 		a.typ = t
-		if a.name == "AVG" && t.Kind == sqltype.Decimal {
+		if a.name == "AVG" && (t.Kind == sqltype.Decimal || t.Kind == sqltype.Numeric) {
 			a.typ.Scale = max(6, t.Scale)
 		}
 		if a.arg.typ.Class() == sqltype.ClassFloat {
@@ -141,6 +149,8 @@ func (a *aggregate) bind(b *binder) expr {
 
 type accumulator struct {
 	n    int64
+	mean float64 // of STDEV and VAR, and the sum of the squares of what differs from it
+	m2   float64
 	v    sqltype.Value
 	seen map[string]bool
 }
@@ -166,6 +176,11 @@ func (a *aggregate) add(acc *accumulator, f *frame) error {
 	}
 	acc.n++
 	switch a.name {
+	case "STDEV", "STDEVP", "VAR", "VARP":
+		x := a.v.Float()
+		d := x - acc.mean
+		acc.mean += d / float64(acc.n)
+		acc.m2 += d * (x - acc.mean)
 	case "MIN", "MAX":
 		if acc.n == 1 {
 			acc.v = a.v
@@ -201,6 +216,19 @@ func (a *aggregate) result(acc *accumulator) (sqltype.Value, error) {
 		return sqltype.FromInt(acc.n), nil
 	case "COUNT_BIG":
 		return sqltype.FromInt(acc.n), nil
+	case "STDEV", "STDEVP", "VAR", "VARP": // of a sample, or of all with P (Microsoft: STDEV, STDEVP, VAR, VARP)
+		n := float64(acc.n)
+		if !strings.HasSuffix(a.name, "P") {
+			n--
+		}
+		if n <= 0 {
+			return sqltype.Value{}, nil
+		}
+		v := acc.m2 / n
+		if strings.HasPrefix(a.name, "STDEV") {
+			v = math.Sqrt(v)
+		}
+		return sqltype.FromFloat(v), nil
 	case "AVG":
 		if acc.n == 0 {
 			return sqltype.Value{}, nil
