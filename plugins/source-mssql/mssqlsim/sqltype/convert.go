@@ -26,7 +26,12 @@ func (l *Locale) toString(v Value, from, to Type, style int) (Value, error) {
 		v, from = FromString(path), Str(NVarChar, Max)
 		s = path
 	case Geography, Geometry:
-		return Value{}, Unsupported("the text of a %s", from.Kind)
+		g, err := ReadSpatial(v.s, from.Kind == Geography)
+		if err != nil {
+			return Value{}, err
+		}
+		s = g.WKT(true)
+		v, from = FromString(s), Str(NVarChar, Max)
 	}
 	switch v.repr {
 	case isStr:

@@ -99,6 +99,8 @@ func (l *Locale) Convert(v Value, from, to Type, style int) (Value, error) {
 			return v, nil
 		case to.Kind == HierarchyID && from.Class() == ClassString:
 			return toHierarchy(v)
+		case (to.Kind == Geometry || to.Kind == Geography) && from.Class() == ClassString && from.Kind != XML:
+			return toSpatial(v, to.Kind)
 		}
 	}
 	return Value{}, noConversion(from, to)

@@ -180,6 +180,8 @@ func (b *binder) expr(x ast.ScalarExpression, sc *scope) expr {
 		return b.system(strings.ToUpper(e.ParameterlessCallType), nil)
 	case *ast.FunctionCall:
 		return b.function(e, sc)
+	case *ast.UserDefinedTypePropertyAccess:
+		return b.property(e, sc)
 	case *ast.LeftFunctionCall:
 		return b.builtin("LEFT", b.exprs(e.Parameters, sc))
 	case *ast.RightFunctionCall:

@@ -16,6 +16,9 @@ func (b *binder) function(e *ast.FunctionCall, sc *scope) expr {
 		return b.trimOf(e, sc)
 	}
 	if e.CallTarget != nil {
+		if m, ok := b.methodCall(e, sc); ok {
+			return m
+		}
 		t, ok := e.CallTarget.(*ast.MultiPartIdentifierCallTarget)
 		if !ok {
 			unsupported("method calls such as .%s()", e.FunctionName.Value)

@@ -204,6 +204,9 @@ func (b *binder) column(c *ast.ColumnReferenceExpression, sc *scope) expr {
 		}
 		return e
 	}
+	if p, ok := b.columnProperty(c, sc); ok {
+		return p
+	}
 	if n := c.MultiPartIdentifier.Identifiers; len(n) > 1 {
 		failf(4104, "The multi-part identifier \"%s\" could not be bound.", columnText(c))
 	}
