@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 )
 
-// rawParam is a parameter of a call: int64 travels as int, string as nvarchar(4000), nil as a NULL int.
+// rawParam is a parameter of a call: int travels as int, string as nvarchar(4000), nil as a NULL int, []byte as it is.
 type rawParam struct {
 	name   string
 	output bool
@@ -24,6 +24,8 @@ func (p rawParam) append(b []byte) []byte {
 		return append(b, 0x26, 4, 0)
 	case int:
 		return binary.LittleEndian.AppendUint32(append(b, 0x26, 4, 4), uint32(v))
+	case []byte: // TYPE_INFO and value as they are
+		return append(b, v...)
 	case string:
 		text := utf16le(v)
 		b = append(b, 0xE7, 0x40, 0x1F, 0x09, 0x04, 0xD0, 0x00, 0x34)

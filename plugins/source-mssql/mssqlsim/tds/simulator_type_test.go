@@ -1,6 +1,8 @@
 package tds_test
 
 import (
+	"encoding/binary"
+	"encoding/hex"
 	"strings"
 	"testing"
 
@@ -93,5 +95,25 @@ func TestSimulatorSendsLongValuesInChunks(t *testing.T) {
 	want := "COLMETADATA n type=e7/65535 flags=09 user=0, e type=e7/65535 flags=08 user=0, z type=a5/65535 flags=09 user=0\nROW \"" + strings.Repeat("ü", 20000) + "\", \"\", NULL\nDONE status=10 cmd=c1 rows=1"
 	if text := show7(got); text != want {
 		t.Errorf("%d characters: %.200s", len(text), text)
+	}
+}
+
+// A sql_variant comes in with its base type, too, and goes out as it came.
+func TestSimulatorTakesVariantsWithTheirBaseType(t *testing.T) {
+	t.Parallel()
+	c := simulated(t, tds74)
+	for _, tc := range []struct{ base, bytes string }{
+		{"int", "380007000000"}, {"tinyint", "3000c8"}, {"bit", "320001"}, {"smallmoney", "7a00983a0000"}, {"datetime", "3d000100000000000000"}, {"date", "2800010000"}, {"time", "290100010000"}, {"datetime2", "2a0100010000010000"},
+		{"decimal", "6a020902007d000000"}, {"varchar", "a7070904d0003405006162"}, {"nvarchar", "e7070904d000340a006100"}, {"binary", "ad0202000100"}, {"uniqueidentifier", "240033221100554477668899aabbccddeeff"},
+	} {
+		value, err := hex.DecodeString(tc.bytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := binary.LittleEndian.AppendUint32([]byte{0x62, 0x49, 0x1F, 0, 0}, uint32(len(value)))
+		got := show7(c.call(rawCallByNumber(10, rawParam{v: "SELECT CAST(SQL_VARIANT_PROPERTY(@p, 'BaseType') AS nvarchar(30)) AS b, @p AS v"}, rawParam{v: "@p sql_variant"}, rawParam{v: append(p, value...)})))
+		if !strings.Contains(got, "ROW \""+tc.base+"\", 0x"+tc.bytes+"\n") {
+			t.Errorf("%s: %s", tc.base, got)
+		}
 	}
 }

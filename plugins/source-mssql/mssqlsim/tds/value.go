@@ -269,7 +269,7 @@ func (d *decoder) scalar(t Type, p []byte) any {
 	return d.number(t, p)
 }
 
-// variant reads the value of a sql_variant; its base type is not kept.
+// variant reads the value of a sql_variant, with its base type.
 func (d *decoder) variant() any {
 	n := d.u32()
 	if n == 0 || d.err != nil {
@@ -287,7 +287,9 @@ func (d *decoder) variantBody() any {
 	t := Type{ID: d.u8()}
 	props := decoder{b: d.take(int(d.u8()))}
 	if f, ok := fixedType(t.ID); ok {
-		return d.scalar(f, d.b)
+		v := d.scalar(f, d.b)
+		f.Fixed = false
+		return typed(f, v)
 	}
 	switch t.ID {
 	case IDGUID:
@@ -302,6 +304,7 @@ func (d *decoder) variantBody() any {
 		t = DTOffset(min(props.u8(), 7))
 	case IDDecimalN, IDNumericN:
 		t.Prec, t.Scale = props.u8(), props.u8()
+		t.Size = decimalSize(t.Prec)
 	case IDVarChar, IDChar, IDNVarChar, IDNChar:
 		t.Collation = props.collation()
 		t.Size = int(props.u16())
@@ -316,7 +319,14 @@ func (d *decoder) variantBody() any {
 		return nil
 	}
 	if t.isBody() {
-		return d.bodyValue(t, d.b)
+		return typed(t, d.bodyValue(t, d.b))
 	}
-	return d.scalar(t, d.b)
+	return typed(t, d.scalar(t, d.b))
+}
+
+func typed(t Type, v any) any {
+	if v == nil {
+		return nil
+	}
+	return Typed{Type: t, Value: v}
 }
