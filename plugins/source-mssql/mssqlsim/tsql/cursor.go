@@ -289,7 +289,7 @@ func (x *executor) named(c *heldCursor) bool {
 	return false
 }
 
-// cursorFunction is CURSOR_STATUS (Microsoft: CURSOR_STATUS (Transact-SQL)).
+// cursorStatus is CURSOR_STATUS (Microsoft: CURSOR_STATUS (Transact-SQL)).
 func (b *binder) cursorStatus(args []expr) expr {
 	if len(args) != 2 {
 		failf(174, "The cursor_status function requires 2 argument(s).")
