@@ -9,7 +9,6 @@ GO
 INSERT INTO dbo.t SELECT id, note FROM dbo.s;
 UPDATE t SET note = UPPER(s.note) FROM dbo.t AS t JOIN dbo.s AS s ON s.id = t.id WHERE s.id = 2;
 DELETE t FROM dbo.t AS t JOIN dbo.s AS s ON s.id = t.id WHERE s.id = 1
--- refused by the simulator
 GO
 -- capture
 SELECT [__$start_lsn], [__$operation], id, note FROM cdc.dbo_t_CT ORDER BY [__$start_lsn], id, [__$operation]
