@@ -10,7 +10,6 @@ import (
 type grammar struct {
 	choices []byte
 	depth   int
-	ctes    []string
 }
 
 // pick chooses one of n.
