@@ -42,6 +42,23 @@ func TestXactAbort(t *testing.T) {
 	}
 }
 
+// Microsoft: Installing SQL Server, Backward compatibility, Transactions (Level 1): a data type conversion error inside a
+// transaction terminates it. TRY...CATCH (Transact-SQL): an error that would end the transaction leaves it uncommittable.
+func TestAConversionThatFailsEndsItsTransaction(t *testing.T) {
+	t.Parallel()
+	_, conn := newDatabase(t)
+	exec(t, conn, "CREATE TABLE dbo.t (n int NOT NULL PRIMARY KEY)")
+	_, err := tryQuery(conn, "BEGIN TRAN; INSERT INTO dbo.t VALUES (1); INSERT INTO dbo.t VALUES ('aaa'); INSERT INTO dbo.t VALUES (2)")
+	wantError(t, err, 245, "'aaa'")
+	equal(t, query(t, conn, "SELECT @@TRANCOUNT, (SELECT COUNT(*) FROM dbo.t)"), []string{"0|0"})
+	equal(t, query(t, conn, `BEGIN TRAN; INSERT INTO dbo.t VALUES (1); DECLARE @state int
+DECLARE @at datetime; BEGIN TRY SET @at = CONVERT(datetime, 'x') END TRY BEGIN CATCH SET @state = XACT_STATE(); ROLLBACK END CATCH
+SELECT @state, (SELECT COUNT(*) FROM dbo.t)`), []string{"-1|0"})
+	_, err = tryQuery(conn, "BEGIN TRAN; BEGIN TRY SELECT CONVERT(int, 'x') END TRY BEGIN CATCH END CATCH; COMMIT")
+	wantError(t, err, 3930, "")
+	exec(t, conn, "IF @@TRANCOUNT > 0 ROLLBACK")
+}
+
 // Microsoft: @@OPTIONS (Transact-SQL).
 func TestOptionsOfASession(t *testing.T) {
 	t.Parallel()

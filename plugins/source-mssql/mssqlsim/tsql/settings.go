@@ -10,7 +10,7 @@ import (
 type Settings struct {
 	// Options are the bits of @@OPTIONS (Microsoft: Configure the user options Server Configuration Option).
 	Options int64
-	// Doomed tells that the transaction can only be rolled back: with XACT_ABORT an error was caught inside it.
+	// Doomed tells that the transaction can only be rolled back: with XACT_ABORT, or of a conversion, an error was caught inside it.
 	Doomed bool
 	// Locale is how dates are read and written.
 	Locale sqltype.Locale
@@ -46,11 +46,22 @@ func (s *Settings) set(option string, on bool) {
 	}
 }
 
+// converting tells the errors of a conversion that failed. They end the transaction whatever XACT_ABORT is (Microsoft:
+// Installing SQL Server, Backward compatibility, Transactions (Level 1): if the data type conversion error occurs inside a
+// transaction, the transaction is terminated).
+func converting(number int32) bool {
+	switch number {
+	case 235, 241, 242, 244, 245, 248, 295, 8114, 8169:
+		return true
+	}
+	return false
+}
+
 // abort does what XACT_ABORT asks for after an error: the transaction is rolled back, or can only be rolled back where a
 // CATCH will see the error. RAISERROR does not count (Microsoft: SET XACT_ABORT (Transact-SQL)).
 func (x *executor) abort(e *sqltype.Error) (ends bool, err error) {
 	s := x.sess.Settings()
-	if e == nil || s.Options&xactAbort == 0 || e == x.batch.raised {
+	if e == nil || s.Options&xactAbort == 0 && !converting(e.Number) || e == x.batch.raised {
 		return false, nil
 	}
 	switch {
