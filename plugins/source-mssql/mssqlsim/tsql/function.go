@@ -163,11 +163,14 @@ func (b *binder) system(name string, args []expr) expr {
 		fail(err)
 	}
 	if !ok {
+		if since, known := unbuilt(name); known && since <= b.sess.Release() {
+			unsupported("the function %s", name)
+		}
 		if strings.HasPrefix(name, "@@") {
 			failf(137, "Must declare the scalar variable \"%s\".", name)
 		}
-		if since, known := unbuilt[name]; known && since <= b.sess.Release() {
-			unsupported("the function %s", name)
+		if windowOnly[name] {
+			failf(10753, "The function '%s' must have an OVER clause.", name)
 		}
 		failf(195, "'%s' is not a recognized built-in function name.", name)
 	}
