@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// entry is a test that is known not to pass.
+// entry is a test that is known not to pass, or to skip itself.
 type entry struct {
 	test   string // TestName or TestName/subtest
 	reason string
@@ -32,6 +32,16 @@ func parseList(text string) (known []entry, err error) {
 		known = append(known, entry{test, reason})
 	}
 	return known, nil
+}
+
+// reasonOf gives the reason of a listed test; a part of a test is listed under its own name.
+func reasonOf(known []entry, test string) (reason string, listed bool) {
+	for _, e := range known {
+		if e.test == test {
+			return e.reason, true
+		}
+	}
+	return "", false
 }
 
 // pattern matches a test and nothing else, as -test.run and -test.skip read it.

@@ -2,8 +2,8 @@
 // the list that every judge reads. Then it runs the tests that come with the driver's module, from a copy that can be written,
 // since a test may leave files.
 //
-// Tests that are known not to pass are in a list, each with its reason. A test that fails and is not listed is a failure;
-// a listed one that passes is told, so that the list does not keep more than it must.
+// Tests that are known not to pass are in a list, each with its reason, and those that skip themselves in another. A test that
+// fails or skips itself and is not listed is a failure; a listed one that passes is told, so that no list keeps more than it must.
 package main
 
 import (
@@ -40,6 +40,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	fs.SetOutput(stderr)
 	server := fs.String("server", "", "`URL` of the server: sqlserver://user:password@host:port?database=...")
 	list := fs.String("list", "", "`file` with the tests that do not pass; without it only values are read")
+	skips := fs.String("skipped", "", "`file` with the tests that skip themselves")
 	types := fs.String("values", "", "`file` with the values to read")
 	again := fs.Bool("again", true, "run the listed tests too, to tell those that pass")
 	logs := fs.String("logs", "", "`folder` for what failed tests print")
@@ -52,14 +53,20 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	p := program{server: *server, again: *again, logs: *logs, out: json.NewEncoder(stdout)}
 	p.out.SetEscapeHTML(false)
-	if *list != "" {
-		text, err := os.ReadFile(*list)
+	for _, l := range []struct {
+		file string
+		to   *[]entry
+	}{{*list, &p.known}, {*skips, &p.skips}} {
+		if l.file == "" {
+			continue
+		}
+		text, err := os.ReadFile(l.file)
 		if err != nil {
-			fmt.Fprintf(stderr, "driver: reading the list: %v\n", err)
+			fmt.Fprintf(stderr, "driver: reading a list: %v\n", err)
 			return 2
 		}
-		if p.known, err = parseList(string(text)); err != nil {
-			fmt.Fprintf(stderr, "driver: %s: %v\n", *list, err)
+		if *l.to, err = parseList(string(text)); err != nil {
+			fmt.Fprintf(stderr, "driver: %s: %v\n", l.file, err)
 			return 2
 		}
 	}
@@ -80,7 +87,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // program is one run.
 type program struct {
 	server string
-	known  []entry
+	known  []entry // do not pass
+	skips  []entry // skip themselves
 	again  bool
 	logs   string
 	out    *json.Encoder
@@ -93,7 +101,7 @@ func (p *program) tests(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.remove()) }()
-	if err := s.holds(ctx, p.known); err != nil {
+	if err := s.holds(ctx, append(p.known[:len(p.known):len(p.known)], p.skips...)); err != nil {
 		return err
 	}
 	outcomes, err := s.test(ctx, p.server, skipped(p.known), "")
@@ -102,11 +110,20 @@ func (p *program) tests(ctx context.Context) (err error) {
 	}
 	var passed, failed, left, better int
 	for _, o := range outcomes {
-		switch o.action {
-		case "pass":
+		reason, listed := reasonOf(p.skips, o.test)
+		if listed && o.action != "skip" && !strings.Contains(o.test, "/") {
+			if err := p.print(o.test, true, "does not skip itself with this server and mode: "+reason, ""); err != nil {
+				return err
+			}
+		}
+		switch {
+		case o.action == "pass":
 			passed++
-		case "skip":
+		case o.action == "skip" && listed:
 			left++
+			o.output = reason
+		case o.action == "skip":
+			failed++
 		default:
 			// Some tests of the driver race with themselves: what fails twice, the second time alone, has failed.
 			if again, err := s.test(ctx, p.server, "", o.test); err == nil && succeeded(again) {
@@ -118,7 +135,7 @@ func (p *program) tests(ctx context.Context) (err error) {
 			}
 			failed++
 		}
-		if err := p.print(o.test, o.action != "fail", o.detail(), o.output); err != nil {
+		if err := p.print(o.test, o.action == "pass" || o.action == "skip" && listed, o.detail(), o.output); err != nil {
 			return err
 		}
 	}
@@ -137,11 +154,11 @@ func (p *program) tests(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := p.out.Encode(map[string]any{"judge": judge, "passed": passed, "failed": failed, "skipped_by_itself": left, "listed": len(p.known), "listed_that_pass": better}); err != nil {
+	if err := p.out.Encode(map[string]any{"judge": judge, "ran": passed + failed, "passed": passed, "failed": failed, "skipped_by_itself": left, "listed": len(p.known), "listed_that_pass": better}); err != nil {
 		return err
 	}
 	if failed > 0 || passed == 0 {
-		return fmt.Errorf("%d tests failed and %d passed; what they printed is in %s", failed, passed, p.logs)
+		return fmt.Errorf("%d tests failed or skipped themselves without being listed, and %d passed; what they printed is in %s", failed, passed, p.logs)
 	}
 	return nil
 }

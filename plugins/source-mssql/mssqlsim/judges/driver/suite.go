@@ -40,6 +40,9 @@ func build(ctx context.Context) (_ *suite, err error) {
 	if err := os.CopyFS(s.dir, os.DirFS(strings.TrimSpace(stdout.String()))); err != nil {
 		return nil, errors.Join(fmt.Errorf("copying %s: %w", module, err), s.remove())
 	}
+	if err := adapt(s.dir); err != nil {
+		return nil, errors.Join(err, s.remove())
+	}
 	// Without -trimpath the name of the folder would make each build one of its own.
 	compile := exec.CommandContext(ctx, "go", "test", "-c", "-trimpath", "-o", "suite.test", ".")
 	compile.Dir = s.dir
@@ -47,6 +50,32 @@ func build(ctx context.Context) (_ *suite, err error) {
 		return nil, errors.Join(fmt.Errorf("compiling the tests of %s: %w: %s", module, err, out), s.remove())
 	}
 	return s, nil
+}
+
+// Tests of what a lost connection and TLS do want the dialer of TCP, and skip themselves where named pipes or shared memory are
+// spoken, too: where there is more than one protocol. Since the driver has the protocol admin besides tcp, that is everywhere, and
+// they never run. Named pipes and shared memory come with the build tags np and sm alone (namedpipe_test.go, sharedmemory_test.go),
+// which the judge does not set.
+const (
+	protocolsFile = "queries_test.go"
+	protocolsWere = "if len(msdsn.ProtocolParsers) > 1 {"
+	protocolsAre  = "if len(msdsn.ProtocolParsers) > 2 {"
+)
+
+// adapt makes the tests of the copy run that would skip themselves for no reason.
+func adapt(dir string) error {
+	file := filepath.Join(dir, protocolsFile)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("adapting the tests of %s: %w", module, err)
+	}
+	if n := strings.Count(string(text), protocolsWere); n != 1 {
+		return fmt.Errorf("adapting the tests of %s: %s has %d lines %q, not 1: look again how tests tell named pipes", module, protocolsFile, n, protocolsWere)
+	}
+	if err := os.WriteFile(file, []byte(strings.Replace(string(text), protocolsWere, protocolsAre, 1)), 0o644); err != nil {
+		return fmt.Errorf("adapting the tests of %s: %w", module, err)
+	}
+	return nil
 }
 
 func (s *suite) remove() error {
@@ -110,7 +139,7 @@ func (s *suite) test(ctx context.Context, server, skip, only string) ([]outcome,
 	return outcomes, readErr
 }
 
-// read gives the outcomes of the tests in the stream of test2json; parts of tests count where they failed.
+// read gives the outcomes of the tests in the stream of test2json; parts of tests count where they failed or were skipped.
 func read(stream []byte) (outcomes []outcome, err error) {
 	output := map[string]*strings.Builder{}
 	var started []string
@@ -142,7 +171,7 @@ func read(stream []byte) (outcomes []outcome, err error) {
 		if action == "" {
 			action = "fail" // the process ended inside it
 		}
-		if !strings.Contains(test, "/") || action == "fail" {
+		if !strings.Contains(test, "/") || action != "pass" {
 			outcomes = append(outcomes, outcome{test, action, output[test].String()})
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -37,6 +38,11 @@ func (p *program) types(ctx context.Context, file string) (failed int, err error
 	if err := report("login", db.PingContext(ctx)); err != nil {
 		return failed, err
 	}
+	if unknown, ok := withoutCertificate(p.server); ok {
+		if err := report("login strict, certificate unknown", refused(ctx, unknown)); err != nil {
+			return failed, err
+		}
+	}
 	for _, v := range all {
 		got, problem := readValue(ctx, db, v.Expression)
 		if problem == nil {
@@ -54,6 +60,39 @@ func (p *program) types(ctx context.Context, file string) (failed int, err error
 		}
 	}
 	return failed, nil
+}
+
+// withoutCertificate is the address of a server that is asked for strict encryption, without the certificate that it is to have.
+func withoutCertificate(server string) (address string, ok bool) {
+	u, err := url.Parse(server)
+	if err != nil {
+		return "", false // opening it tells
+	}
+	q := u.Query()
+	if q.Get("encrypt") != "strict" || q.Get("certificate") == "" {
+		return "", false
+	}
+	q.Del("certificate")
+	q.Set("TrustServerCertificate", "true") // which strict encryption does not heed
+	u.RawQuery = q.Encode()
+	return u.String(), true
+}
+
+// refused holds that the driver does not log in to a server whose certificate it does not know.
+func refused(ctx context.Context, server string) (err error) {
+	db, err := sql.Open("sqlserver", server)
+	if err != nil {
+		return fmt.Errorf("opening the server: %w", err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	ping := db.PingContext(ctx)
+	if ping == nil {
+		return errors.New("the login succeeded")
+	}
+	if !strings.Contains(ping.Error(), "certificate") {
+		return fmt.Errorf("refused, but not for the certificate: %w", ping)
+	}
+	return nil
 }
 
 // readValue gives the value of an expression. The column behind it tells whether the driver read it to its end.
