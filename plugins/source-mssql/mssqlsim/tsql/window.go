@@ -1,8 +1,6 @@
 package tsql
 
 import (
-	"strings"
-
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/sqlc-dev/teesql/ast"
 )
@@ -12,11 +10,13 @@ type windowCall struct {
 	name  string
 	at    int // place in the window segment
 	arg   expr
-	by    int64
+	by    *expr // rows between LAG or LEAD and theirs; one without it
+	other *expr // what LAG and LEAD give where there is no such row
 	tiles int64
 	parts []expr
 	order []sortKey
 	agg   *aggregate
+	frame windowFrame
 }
 
 // window binds a function with OVER; its values come to lie in the segment after the tables.
@@ -24,48 +24,66 @@ func (b *binder) window(name string, e *ast.FunctionCall, sc *scope) expr {
 	if sc == nil || sc.windows == nil {
 		failf(4108, "Windowed functions can only appear in the SELECT or ORDER BY clauses.")
 	}
-	if e.OverClause.WindowName != nil || e.OverClause.WindowFrameClause != nil {
-		unsupported("named windows and window frames")
+	if e.OverClause.WindowName != nil {
+		unsupported("named windows")
+	}
+	if e.UniqueRowFilter == "Distinct" {
+		failf(10759, "Use of DISTINCT is not allowed with the OVER clause.")
 	}
 	calls := sc.windows
-	w := &windowCall{name: name, at: len(*calls), by: 1}
+	w := &windowCall{name: name, at: len(*calls)}
 	sc.windows = nil // no window function inside another
 	w.parts = b.exprs(e.OverClause.Partitions, sc)
-	w.order = b.sortKeys(e.OverClause.OrderByClause, sc, &selectPlan{})
+	w.order = b.windowOrder(e.OverClause.OrderByClause, sc)
+	w.frame = b.frameOf(name, e.OverClause.WindowFrameClause, len(w.order) > 0)
 	typ, null := sqltype.Of(sqltype.BigInt), false
-	need := func(n int) {
-		if len(e.Parameters) < n {
-			failf(174, "The %s function requires %d argument(s).", strings.ToLower(name), n)
+	need := func(least, most int) {
+		switch n := len(e.Parameters); {
+		case n >= least && n <= most:
+		case least == most:
+			failf(174, "The %s function requires %d argument(s).", lower(name), least)
+		default:
+			failf(189, "The %s function requires %d to %d arguments.", lower(name), least, most)
 		}
-		if len(w.order) == 0 {
+		if len(w.order) == 0 && !aggregateNames[name] {
 			failf(4112, "The function '%s' must have an OVER clause with ORDER BY.", name)
 		}
 	}
 	switch name {
 	case "ROW_NUMBER", "RANK", "DENSE_RANK":
-		need(0)
+		need(0, 0)
+	case "PERCENT_RANK", "CUME_DIST":
+		need(0, 0)
+		typ = sqltype.Of(sqltype.Float)
 	case "NTILE":
-		need(1)
+		need(1, 1)
 		if w.tiles = b.value(e.Parameters[0]).Int(); w.tiles < 1 {
 			failf(5349, "The %s function requires a positive integer argument.", "NTILE")
 		}
 	case "LAG", "LEAD":
-		need(1)
+		need(1, 3)
 		w.arg = b.expr(e.Parameters[0], sc)
 		if len(e.Parameters) > 1 {
-			w.by = b.value(e.Parameters[1]).Int()
+			by := b.cast(b.expr(e.Parameters[1], sc), sqltype.Of(sqltype.BigInt), 0)
+			w.by = &by
 		}
 		if len(e.Parameters) > 2 {
-			unsupported("a default of %s", name)
-		}
-		if name == "LAG" {
-			w.by = -w.by
+			other := b.cast(b.expr(e.Parameters[2], sc), w.arg.typ, 0)
+			w.other = &other
 		}
 		typ, null = w.arg.typ, true
-	case "COUNT", "COUNT_BIG", "SUM", "MIN", "MAX", "AVG":
-		if len(w.order) > 0 {
-			unsupported("%s over an ordered window", name)
+	case "FIRST_VALUE", "LAST_VALUE":
+		need(1, 1)
+		w.arg = b.expr(e.Parameters[0], sc)
+		typ, null = w.arg.typ, true
+	default:
+		if !aggregateNames[name] {
+			if since, known := unbuilt(name); known && since <= b.sess.Release() {
+				unsupported("the window function %s", name)
+			}
+			failf(195, "'%s' is not a recognized built-in function name.", name)
 		}
+		need(1, 1)
 		w.agg = &aggregate{name: name}
 		if c, ok := e.Parameters[0].(*ast.ColumnReferenceExpression); ok && c.ColumnType == "Wildcard" {
 			w.agg.star = true
@@ -80,13 +98,26 @@ func (b *binder) window(name string, e *ast.FunctionCall, sc *scope) expr {
 			w.agg.typ = sqltype.Of(sqltype.BigInt)
 		}
 		typ, null = w.agg.typ, true
-	default:
-		unsupported("the window function %s", name)
 	}
 	*calls = append(*calls, w)
 	sc.windows = calls
 	seg := len(sc.tables)
 	return expr{typ: typ, null: null, eval: func(f *frame) sqltype.Value { return f.seg[seg][w.at] }}
+}
+
+// windowOrder binds the ORDER BY of a window, where no number stands for a column and no constant for an order.
+func (b *binder) windowOrder(o *ast.OrderByClause, sc *scope) []sortKey {
+	if o != nil {
+		for _, el := range o.OrderByElements {
+			switch el.Expression.(type) {
+			case *ast.IntegerLiteral:
+				failf(5308, "Windowed functions, aggregates and NEXT VALUE FOR functions do not support integer indices as ORDER BY clause expressions.")
+			case *ast.StringLiteral, *ast.NumericLiteral, *ast.NullLiteral:
+				failf(5309, "Windowed functions, aggregates and NEXT VALUE FOR functions do not support constants as ORDER BY clause expressions.")
+			}
+		}
+	}
+	return b.sortKeys(o, sc, &selectPlan{})
 }
 
 // windowNode reads its whole input, computes the functions, and delivers the rows in the order they came.
@@ -183,7 +214,7 @@ func (n *windowNode) inOrder(c *windowCall) bool {
 }
 
 func (n *windowNode) compute(c *windowCall) error {
-	if n.inOrder(c) && c.name != "RANK" && c.name != "DENSE_RANK" {
+	if n.inOrder(c) && !c.ties() {
 		return n.fill(c, len(n.rows), nil)
 	}
 	parts := map[string][]member{}
@@ -214,6 +245,15 @@ func (n *windowNode) compute(c *windowCall) error {
 	return nil
 }
 
+// ties tells whether a function sees which rows have the same order.
+func (c *windowCall) ties() bool {
+	switch c.name {
+	case "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST":
+		return true
+	}
+	return framed(c.name) && !c.frame.rows && !c.frame.whole()
+}
+
 func sortMembers(part []member, keys []sortKey) {
 	rows := make([]sorted, len(part))
 	for i, m := range part {
@@ -234,45 +274,73 @@ func (n *windowNode) fill(c *windowCall, rows int, part []member) error {
 		}
 		return part[i].row
 	}
-	var total sqltype.Value
-	if c.agg != nil {
-		var acc accumulator
-		for i := range count {
-			n.saver.restore(n.f, n.rows[at(i)])
-			if err := c.agg.add(&acc, n.f); err != nil {
-				return err
-			}
-		}
-		var err error
-		if total, err = c.agg.result(&acc); err != nil {
-			return err
-		}
+	if framed(c.name) {
+		return n.frames(c, count, part, at)
 	}
 	rank, dense := int64(0), int64(0)
 	for k := range count {
-		v := total
+		var v sqltype.Value
 		switch c.name {
 		case "ROW_NUMBER":
 			v = sqltype.FromInt(k + 1)
-		case "RANK", "DENSE_RANK":
+		case "RANK", "DENSE_RANK", "PERCENT_RANK":
 			if k == 0 || !sameKeys(part[k-1].keys, part[k].keys, c.order) {
 				rank, dense = k+1, dense+1
 			}
 			v = sqltype.FromInt(rank)
-			if c.name == "DENSE_RANK" {
+			switch {
+			case c.name == "DENSE_RANK":
 				v = sqltype.FromInt(dense)
+			case c.name == "PERCENT_RANK":
+				v = sqltype.FromFloat(float64(rank-1) / float64(max(count-1, 1)))
 			}
+		case "CUME_DIST":
+			if k >= rank { // rank is how many rows there are up to the last of this order
+				for rank = k + 1; rank < count && sameKeys(part[k].keys, part[rank].keys, c.order); rank++ {
+				}
+			}
+			v = sqltype.FromFloat(float64(rank) / float64(count))
 		case "NTILE":
 			v = sqltype.FromInt(c.tile(k, count))
 		case "LAG", "LEAD":
-			if j := k + c.by; j >= 0 && j < count {
+			j, err := n.distant(c, k, at(k))
+			if err != nil {
+				return err
+			}
+			switch {
+			case j >= 0 && j < count:
 				n.saver.restore(n.f, n.rows[at(j)])
 				v = c.arg.eval(n.f)
+			case c.other != nil:
+				n.saver.restore(n.f, n.rows[at(k)])
+				v = c.other.eval(n.f)
 			}
 		}
 		n.vals[at(k)*len(n.calls)+c.at] = v
 	}
 	return nil
+}
+
+// distant gives the place that LAG or LEAD of place k reads (Microsoft: LAG (Transact-SQL), LEAD (Transact-SQL)).
+func (n *windowNode) distant(c *windowCall, k int64, row int) (int64, error) {
+	by := int64(1)
+	if c.by != nil {
+		n.saver.restore(n.f, n.rows[row])
+		v := c.by.eval(n.f)
+		switch {
+		case n.run.err != nil:
+			return 0, n.run.err
+		case v.IsNull():
+			return 0, sqltype.Unsupported("NULL as the offset of %s", c.name)
+		case v.Int() < 0:
+			return 0, sqltype.Errorf(8730, "Offset parameter for Lag and Lead functions cannot be a negative value.")
+		}
+		by = min(v.Int(), int64(len(n.rows)))
+	}
+	if c.name == "LAG" {
+		by = -by
+	}
+	return k + by, nil
 }
 
 // tile is the tile of row k of so many; the first tiles hold one row more ("Microsoft: NTILE (Transact-SQL)").
