@@ -75,14 +75,20 @@ func (b *binder) declare(ref ast.TableReference, sc *scope, applied bool) *sourc
 		return b.declare(x.Join, sc, applied)
 	case *ast.QualifiedJoin:
 		l, r := b.declare(x.FirstTableReference, sc, applied), b.declare(x.SecondTableReference, sc, applied)
-		kind := map[string]string{"Inner": "inner", "LeftOuter": "left", "RightOuter": "left"}[x.QualifiedJoinType]
+		kind := map[string]string{"Inner": "inner", "LeftOuter": "left", "RightOuter": "left", "FullOuter": "full"}[x.QualifiedJoinType]
 		if kind == "" {
 			unsupported("the join %s", x.QualifiedJoinType)
 		}
 		if x.QualifiedJoinType == "RightOuter" {
 			l, r = r, l
 		}
-		if kind == "left" {
+		if kind == "full" {
+			if b.changing != nil {
+				unsupported("FULL JOIN in the FROM of a change")
+			}
+			l.mayLack()
+		}
+		if kind != "inner" {
 			r.mayLack()
 		}
 		return joined(kind, l, r, x.SearchCondition)
@@ -226,6 +232,9 @@ func (b *binder) join(s *source, sc *scope, cs []*conjunct, avail uint64) node {
 	if s.on != nil {
 		on = b.conjuncts(s.on, sc)
 	}
+	if s.kind == "full" {
+		return b.full(s, sc, on, avail)
+	}
 	outer := s.kind == "left" || s.kind == "outerapply"
 	both := append(append([]*conjunct{}, cs...), on...)
 	left, right := both, both
@@ -256,25 +265,8 @@ func (b *binder) pair(s *source, l, r node, cs []*conjunct, leftMask uint64, out
 	if seeking(r, leftMask) || s.right.lateral {
 		return &loopJoin{run: b.run, left: l, right: r, preds: preds, outer: outer, rightRefs: s.right.refs}
 	}
-	h := &hashJoin{run: b.run, left: l, right: r, preds: preds, outer: outer, rightRefs: s.right.refs}
-	for _, c := range cs {
-		for _, a := range c.args {
-			if a.op != "=" || s.right.mask&(1<<a.ref.idx) == 0 || a.deps == 0 || a.deps&^s.left.mask != 0 {
-				continue
-			}
-			col := a.ref.cols[a.ord]
-			if a.val.typ.Class() != col.Type.Class() {
-				continue
-			}
-			seg, pos := a.ref.idx, a.ref.use(a.ord)
-			h.lkey = append(h.lkey, a.val)
-			h.rkey = append(h.rkey, expr{typ: col.Type, eval: func(f *frame) sqltype.Value { return f.seg[seg][pos] }})
-			h.types = append(h.types, sqltype.Common(col.Type, a.val.typ))
-			break
-		}
-	}
-	if len(h.lkey) > 0 {
-		return h
+	if k := s.equalities(cs); len(k.left) > 0 {
+		return &hashJoin{run: b.run, left: l, right: r, preds: preds, outer: outer, rightRefs: s.right.refs, keys: k}
 	}
 	kept := &keptNode{run: b.run, input: r}
 	for _, t := range s.right.refs {

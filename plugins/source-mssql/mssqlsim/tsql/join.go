@@ -107,8 +107,7 @@ func (n *loopJoin) close() {
 type hashJoin struct {
 	run         *run
 	left, right node
-	lkey, rkey  []expr
-	types       []sqltype.Type
+	keys        joinKeys
 	preds       []pred
 	outer       bool
 	rightRefs   []*tableRef
@@ -118,7 +117,6 @@ type hashJoin struct {
 	cand        [][]sqltype.Row
 	at          int
 	hit, inLeft bool
-	buf         []byte
 }
 
 func (n *hashJoin) open(f *frame) error {
@@ -140,7 +138,7 @@ func (n *hashJoin) open(f *frame) error {
 		if !ok {
 			break
 		}
-		if k, ok := n.key(n.rkey); ok {
+		if k, ok := n.keys.of(n.keys.right, f); ok {
 			n.index[string(k)] = append(n.index[string(k)], n.saver.save(f))
 		}
 	}
@@ -148,19 +146,6 @@ func (n *hashJoin) open(f *frame) error {
 		return n.run.err
 	}
 	return n.left.open(f)
-}
-
-// key gives the bytes of a key; a NULL in it matches nothing.
-func (n *hashJoin) key(es []expr) ([]byte, bool) {
-	n.buf = n.buf[:0]
-	for i, e := range es {
-		v := e.eval(n.f)
-		if v.IsNull() {
-			return nil, false
-		}
-		n.buf = v.AppendKey(n.buf, n.types[i])
-	}
-	return n.buf, true
 }
 
 func (n *hashJoin) next() (bool, error) {
@@ -171,7 +156,7 @@ func (n *hashJoin) next() (bool, error) {
 				return false, err
 			}
 			n.inLeft, n.hit, n.at, n.cand = true, false, 0, nil
-			if k, ok := n.key(n.lkey); ok {
+			if k, ok := n.keys.of(n.keys.left, n.f); ok {
 				n.cand = n.index[string(k)]
 			}
 		}
