@@ -57,7 +57,9 @@ func (c Column) def() (tsql.ColumnDef, error) {
 	if err != nil {
 		return tsql.ColumnDef{}, fmt.Errorf("column %s: %w", c.Name, err)
 	}
-	t.Collation = c.Collation
+	if t.Collation, err = sqltype.CollationName(c.Collation); err != nil {
+		return tsql.ColumnDef{}, fmt.Errorf("column %s: %w", c.Name, err)
+	}
 	def := tsql.ColumnDef{Column: tsql.Column{Name: c.Name, Type: t, Nullable: c.Nullable, Identity: c.Identity}}
 	if def.Default, err = ValueOf(c.Default, t); err != nil {
 		return def, fmt.Errorf("the default of column %s: %w", c.Name, err)

@@ -5,32 +5,22 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/collation"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tds"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
 )
 
-// localeIDs are the locales of collations whose code page is not 1252, by how their names begin
-// (Microsoft: Windows collation names).
-var localeIDs = map[string]uint16{"Greek": 0x0408, "Cyrillic": 0x0419, "Polish": 0x0415, "Czech": 0x0405, "Hungarian": 0x040E, "Turkish": 0x041F, "Hebrew": 0x040D, "Arabic": 0x0401,
-	"Thai": 0x041E, "Japanese": 0x0411, "Korean": 0x0412, "Chinese_PRC": 0x0804, "Chinese_Taiwan": 0x0404, "Chinese_Hong_Kong": 0x0C04, "Vietnamese": 0x042A, "Ukrainian": 0x0422,
-	"Albanian": 0x041C, "Croatian": 0x041A, "Romanian": 0x0418, "Slovak": 0x041B, "Slovenian": 0x0424, "Estonian": 0x0425, "Latvian": 0x0426, "Lithuanian": 0x0427,
-	"Azeri_Latin": 0x042C, "Persian": 0x0429, "Urdu": 0x0420}
-
-func wireCollation(name string) tds.Collation {
-	if name == "" || strings.HasPrefix(name, "SQL_Latin1_General") {
-		return tds.Collation{}
+// wireCollation gives a collation as the wire has it; what its code page is, the client takes from there.
+func wireCollation(name string) (tds.Collation, error) {
+	if name == "" || name == sqltype.DefaultCollation {
+		return tds.Collation{}, nil
 	}
-	if strings.HasSuffix(strings.ToUpper(name), "_UTF8") {
-		return tds.UTF8Collation
+	c, ok := collation.Find(name)
+	if !ok {
+		return tds.Collation{}, sqltype.Unsupported("the collation %s", name)
 	}
-	c := tds.Collation{0x09, 0x04, 0xD0, 0x00, 0x00}
-	for prefix, id := range localeIDs {
-		if strings.HasPrefix(name, prefix) {
-			c[0], c[1] = byte(id), byte(id>>8)
-		}
-	}
-	return c
+	return c.Bytes(), nil
 }
 
 // wireType gives a type as the wire describes it.
@@ -64,7 +54,10 @@ func wireType(t sqltype.Type) (tds.Type, error) {
 		return w, sqltype.Unsupported("results of type %s", t)
 	}
 	if t.Class() == sqltype.ClassString && t.Kind != sqltype.XML {
-		w.Collation = wireCollation(t.Collation)
+		var err error
+		if w.Collation, err = wireCollation(t.Collation); err != nil {
+			return w, err
+		}
 	}
 	return w, nil
 }

@@ -258,7 +258,9 @@ func (c Column) def(key []string) (tsql.ColumnDef, error) {
 	if err != nil {
 		return tsql.ColumnDef{}, fmt.Errorf("column %s: %w", c.Name, err)
 	}
-	t.Collation = c.Collation
+	if t.Collation, err = sqltype.CollationName(c.Collation); err != nil {
+		return tsql.ColumnDef{}, fmt.Errorf("column %s: %w", c.Name, err)
+	}
 	nullable := true
 	for _, k := range key {
 		nullable = nullable && k != c.Name

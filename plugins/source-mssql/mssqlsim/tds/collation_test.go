@@ -32,7 +32,8 @@ func TestTheCodePageFollowsTheLocale(t *testing.T) {
 		{"Korean, 949", 0x0412, "가", "\xb0\xa1"},
 		{"Chinese of the PRC, 936", 0x0804, "中", "\xd6\xd0"},
 		{"Chinese of Taiwan, 950", 0x0404, "中", "\xa4\xa4"},
-		{"UTF-8", 0x0409 | utf8Flag, "é漢", "\xc3\xa9\xe6\xbc\xa2"},
+		{"UTF-8, binary", 0x0409 | 1<<25 | 1<<26, "é漢", "\xc3\xa9\xe6\xbc\xa2"},
+		{"UTF-8", 0x0409 | 1<<26, "é漢", "\xc3\xa9\xe6\xbc\xa2"},
 	} {
 		var col Collation
 		binary.LittleEndian.PutUint32(col[:], c.lcid)

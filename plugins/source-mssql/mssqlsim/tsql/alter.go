@@ -61,10 +61,7 @@ func (b *binder) columnChange(s *ast.AlterTableAlterColumnStatement) Alter {
 	}
 	def.Type = b.dataType(s.DataType, 1)
 	if s.Collation != nil {
-		if !knownCollation(s.Collation.Value) {
-			failf(448, "Invalid collation '%s'.", s.Collation.Value)
-		}
-		def.Type.Collation = s.Collation.Value
+		def.Type = underCollation(def.Type, s.Collation.Value)
 	}
 	if def.Type.Kind == sqltype.RowVersion {
 		failf(4927, "Cannot alter column '%s' to be data type timestamp.", def.Name)

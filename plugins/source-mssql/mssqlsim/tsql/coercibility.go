@@ -3,6 +3,7 @@ package tsql
 import (
 	"strings"
 
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/collation"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/sqlc-dev/teesql/ast"
 )
@@ -68,19 +69,33 @@ func (b *binder) collate(e expr, c *ast.Identifier) expr {
 		if e.typ.Class() != sqltype.ClassString {
 			failf(447, "Expression type %s is invalid for COLLATE clause.", e.typ.Kind)
 		}
-		if !knownCollation(c.Value) {
-			failf(448, "Invalid collation '%s'.", c.Value)
-		}
-		if e.typ.Collation = c.Value; strings.EqualFold(c.Value, "DATABASE_DEFAULT") || strings.EqualFold(c.Value, "CATALOG_DEFAULT") {
-			e.typ.Collation = ""
-		}
+		e.typ = underCollation(e.typ, c.Value)
 		e.coll, e.ref = explicit, nil
 	}
 	return e
 }
 
-// knownCollation tells whether a name has the form of a collation's.
-func knownCollation(s string) bool {
-	u := strings.ToUpper(s)
-	return u == "DATABASE_DEFAULT" || u == "CATALOG_DEFAULT" || strings.HasSuffix(u, "_BIN") || strings.HasSuffix(u, "_BIN2") || strings.Contains(u, "_CI_") || strings.Contains(u, "_CS_")
+// underCollation gives a character type a collation, by whatever case its name is in (Microsoft: COLLATE (Transact-SQL)).
+func underCollation(t sqltype.Type, name string) sqltype.Type {
+	if u := upper(name); u == "DATABASE_DEFAULT" || u == "CATALOG_DEFAULT" {
+		t.Collation = ""
+		return t
+	}
+	c, ok := collation.Find(name)
+	if !ok && collation.Hidden(name) {
+		unsupported("the collation %s", name)
+	}
+	if !ok {
+		failf(448, "Invalid collation '%s'.", name)
+	}
+	t.Collation = c.Name
+	hasPage(t)
+	return t
+}
+
+// hasPage fails where char, varchar or text would have a collation that is for Unicode alone.
+func hasPage(t sqltype.Type) {
+	if c, ok := collation.Find(t.Collation); ok && c.Page == collation.Unicode && !t.Unicode() {
+		failf(459, "Collation '%s' is supported on Unicode data types only and cannot be applied to char, varchar or text data types.", c.Name)
+	}
 }

@@ -206,10 +206,7 @@ func (x *executor) columnDefs(b *binder, d *ast.TableDefinition, indexes *[]Inde
 			def.Type = b.dataType(c.DataType, 1)
 		}
 		if c.Collation != nil {
-			if !knownCollation(c.Collation.Value) {
-				failf(448, "Invalid collation '%s'.", c.Collation.Value)
-			}
-			def.Type.Collation = c.Collation.Value
+			def.Type = underCollation(def.Type, c.Collation.Value)
 		}
 		if def.Type.Kind == sqltype.RowVersion {
 			def.Nullable = false

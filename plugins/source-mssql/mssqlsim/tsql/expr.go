@@ -65,6 +65,7 @@ func (r *run) cast(e expr, to sqltype.Type, style int) expr {
 	e.digits = 0
 	if from.Class() == sqltype.ClassString && to.Class() == sqltype.ClassString && to.Collation == "" { // Microsoft: Collation precedence, CAST
 		to.Collation = from.Collation
+		hasPage(to)
 	}
 	if from.Kind == sqltype.Null {
 		e.typ, e.ref = to, nil
