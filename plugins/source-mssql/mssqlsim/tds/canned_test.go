@@ -98,7 +98,7 @@ func (h *canned) Exec(ctx context.Context, s *tds.Session, q tds.Request, w *tds
 	case q.SQL == "select spid":
 		w.Columns([]tds.Column{{Type: tds.SmallInt}})
 		return w.Row(int64(s.SPID))
-	case q.SQL == "select types", q.SQL == "select nulls", q.SQL == "select nbc nulls", q.SQL == "select nbc types":
+	case q.SQL == "select types", q.SQL == "select nulls":
 		return h.typed(q.SQL, w)
 	case q.SQL == "select big":
 		err := big100k(w, 100_000)
@@ -165,7 +165,6 @@ func (h *canned) typed(sql string, w *tds.Results) error {
 			vals = append(vals, v.v)
 		}
 	}
-	w.NBC = strings.Contains(sql, "nbc")
 	w.Columns(cols)
 	if err := w.Row(vals...); err != nil {
 		return err

@@ -49,6 +49,7 @@
 //
 // A row with a value of the wrong kind, out of range, NULL in a NOT NULL column or with a wrong number of values is an
 // error of Row or End that names the column, and the row is not sent. Return such errors from Exec.
+// A row with NULLs goes as NBCROW to clients of TDS 7.3.B and later, where that is shorter.
 // Several results, Affected counts, Info messages and errors may follow each other; the server writes the DONE tokens.
 // When a server cursor is opened, the rows are kept (encoded) for later fetches; the handler does not notice.
 //

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Row tokens (Microsoft: [MS-TDS] ROW, NBCROW).
@@ -23,34 +24,31 @@ type wireColumn struct {
 // does not fit its column makes the row an error, which End returns; the row then is not sent and the next one may
 // begin. The writer of Results.RowWriter is good for all results of a request, one row at a time.
 type RowWriter struct {
-	r      *Results
-	open   bool // a row has begun
-	next   int  // the column of the next value
-	limit  int  // the columns that may have a value; 0 while no row has begun and after a mistake
-	start  int  // of the row in r.b
-	bitmap int  // of the NULL bitmap in r.b, 0 without
-	nulls  bool
-	err    error
+	r     *Results
+	open  bool // a row has begun
+	next  int  // the column of the next value
+	limit int  // the columns that may have a value; 0 while no row has begun and after a mistake
+	start int  // of the row in r.b
+	nulls []rowNull
+	err   error
 }
 
-// begin starts a row: its token, and the bitmap of its NULLs when there is to be one.
+// rowNull is a NULL in the row that is open.
+type rowNull struct {
+	column  int
+	at, end int // its bytes in Results.b
+}
+
+// begin starts a row with its token.
 func (w *RowWriter) begin() {
 	r := w.r
-	w.open, w.next, w.limit, w.nulls, w.err = true, 0, 0, false, nil
-	w.start, w.bitmap = len(r.b), 0
+	w.open, w.next, w.limit, w.nulls, w.err = true, 0, 0, w.nulls[:0], nil
+	w.start = len(r.b)
 	if !r.open {
 		w.err = errors.New("tds: a row before the columns of its result")
 		return
 	}
 	w.limit = len(r.cols)
-	if r.capture == nil && r.NBC && r.ver >= ver73 {
-		r.b = append(r.b, tokNBCRow)
-		w.bitmap = len(r.b)
-		for range (len(r.cols) + 7) / 8 {
-			r.b = append(r.b, 0)
-		}
-		return
-	}
 	r.b = append(r.b, tokRow)
 }
 
@@ -113,11 +111,10 @@ func (w *RowWriter) Null() {
 	case c == nil:
 	case !c.Nullable:
 		w.mistake(fmt.Errorf("tds: column %d %q: NULL, and the column was announced NOT NULL", w.next, c.Name))
-	case w.bitmap > 0:
-		w.r.b[w.bitmap+(w.next-1)/8] |= 1 << ((w.next - 1) % 8)
-		w.nulls = true
 	default:
+		at := len(w.r.b)
 		w.r.b = appendNull(w.r.b, &c.wire)
+		w.nulls = append(w.nulls, rowNull{w.next - 1, at, len(w.r.b)})
 	}
 }
 
@@ -350,12 +347,37 @@ func (w *RowWriter) End() error {
 		r.b = r.b[:w.start]
 		return r.ctx.Err()
 	}
-	if w.bitmap > 0 && !w.nulls { // as SQL Server, which sends the bitmap only where it helps
-		bitmap := (len(r.cols) + 7) / 8
-		r.b[w.start] = tokRow
-		r.b = append(r.b[:w.bitmap], r.b[w.bitmap+bitmap:]...)
+	if len(w.nulls) > 0 && r.ver >= ver73b {
+		w.compress()
 	}
 	return r.endRow()
+}
+
+// compress makes the row an NBCROW, with a bit for each column in place of the NULLs, where that is shorter. Whether a row
+// goes as ROW or as NBCROW is left to the server, which may choose ROW where no byte is saved, and may mix both in a result
+// (Microsoft: [MS-TDS] NBCROW).
+func (w *RowWriter) compress() {
+	r := w.r
+	bitmap, saved := (len(r.cols)+7)/8, 0
+	for _, n := range w.nulls {
+		saved += n.end - n.at
+	}
+	if saved <= bitmap {
+		return
+	}
+	first, end := w.start+1, len(r.b)
+	r.b = slices.Grow(r.b, bitmap)[:end+bitmap]
+	row := r.b[first:]
+	copy(row[bitmap:], row[:end-first])
+	clear(row[:bitmap])
+	to, from := bitmap, bitmap // in row
+	for _, n := range w.nulls {
+		row[n.column/8] |= 1 << (n.column % 8)
+		to += copy(row[to:], row[from:n.at-first+bitmap])
+		from = n.end - first + bitmap
+	}
+	to += copy(row[to:], row[from:])
+	r.b[w.start], r.b = tokNBCRow, r.b[:first+to]
 }
 
 // rowStatus appends the column ROWSTAT that cursor fetches have at the end of each row.

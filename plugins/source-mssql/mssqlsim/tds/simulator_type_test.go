@@ -39,7 +39,7 @@ func TestSimulatorSendsTheTypesOfColumns(t *testing.T) {
 	assertTokens(t, c.batch("SELECT * FROM dbo.k WHERE id < 0"), "COLMETADATA id type=38/4 flags=18 user=0, n type=26/4 flags=09 user=0, c type=26/4 flags=29 user=0, v type=ad/8 flags=08 user=80\nDONE status=10 cmd=c1 rows=0")
 	// An outer join makes what comes from its other side nullable; an expression is as nullable as its parts.
 	assertTokens(t, c.batch("SELECT k.id, o.id AS o, k.id + 1 AS s, ISNULL(k.n, 0) AS i, CASE WHEN k.id = 1 THEN 2 END AS w FROM dbo.k AS k LEFT JOIN dbo.k AS o ON o.id = k.n WHERE k.id = 2"),
-		"COLMETADATA id type=38/4 flags=18 user=0, o type=26/4 flags=19 user=0, s type=38/4 flags=08 user=0, i type=38/4 flags=08 user=0, w type=26/4 flags=09 user=0\nROW 2, NULL, 3, 5, NULL\nDONE status=10 cmd=c1 rows=1")
+		"COLMETADATA id type=38/4 flags=18 user=0, o type=26/4 flags=19 user=0, s type=38/4 flags=08 user=0, i type=38/4 flags=08 user=0, w type=26/4 flags=09 user=0\nNBCROW 2, NULL, 3, 5, NULL\nDONE status=10 cmd=c1 rows=1")
 }
 
 // What clients of old versions get in place of types that came later; counts have four bytes then, and there are no
@@ -55,14 +55,14 @@ func TestSimulatorSendsOldTypesToOldClients(t *testing.T) {
 	long := ", v type=23/2147483647 flags=09 user=0, n type=63/2147483646 flags=09 user=0, b type=22/2147483647 flags=09 user=0, x type=63/2147483646 flags=09 user=0, h type=22/2147483647 flags=09 user=0"
 	now := ", v type=a7/65535 flags=09 user=0, n type=e7/65535 flags=09 user=0, b type=a5/65535 flags=09 user=0, x type=f1/65535 schema=0 flags=09 user=0, h type=f0/65535 shop.sys.hierarchyid flags=09 user=0"
 	for _, tc := range []struct {
-		version                uint32
-		moments, texts, longer string
+		version                     uint32
+		moments, texts, longer, row string
 	}{
-		{tds71, moments, texts, long}, {tds72, moments, texts, now},
-		{tds73, "d type=28/0 flags=09 user=0, t type=29/0(3) flags=09 user=0, m type=2a/0(0) flags=09 user=0, o type=2b/0(7) flags=09 user=0", "0x21490b, 0x2e8ba800, 0x252b0021490b, 0x07afa3551121490b3c00", now},
-		{tds74, "d type=28/0 flags=09 user=0, t type=29/0(3) flags=09 user=0, m type=2a/0(0) flags=09 user=0, o type=2b/0(7) flags=09 user=0", "0x21490b, 0x2e8ba800, 0x252b0021490b, 0x07afa3551121490b3c00", now},
+		{tds71, moments, texts, long, "ROW"}, {tds72, moments, texts, now, "ROW"},
+		{tds73, "d type=28/0 flags=09 user=0, t type=29/0(3) flags=09 user=0, m type=2a/0(0) flags=09 user=0, o type=2b/0(7) flags=09 user=0", "0x21490b, 0x2e8ba800, 0x252b0021490b, 0x07afa3551121490b3c00", now, "NBCROW"},
+		{tds74, "d type=28/0 flags=09 user=0, t type=29/0(3) flags=09 user=0, m type=2a/0(0) flags=09 user=0, o type=2b/0(7) flags=09 user=0", "0x21490b, 0x2e8ba800, 0x252b0021490b, 0x07afa3551121490b3c00", now, "NBCROW"},
 	} {
-		if !assertTokens(t, loggedIn(t, addr, tc.version).batch("SELECT * FROM dbo.t ORDER BY i"), "COLMETADATA "+tc.moments+tc.longer+", i type=38/4 flags=08 user=0\nROW "+tc.texts+`, 0x6162, "ü", 0x0102, "<a/>", 0x58, 7`+"\nROW "+nulls+"\nDONE status=10 cmd=c1 rows=2") {
+		if !assertTokens(t, loggedIn(t, addr, tc.version).batch("SELECT * FROM dbo.t ORDER BY i"), "COLMETADATA "+tc.moments+tc.longer+", i type=38/4 flags=08 user=0\nROW "+tc.texts+`, 0x6162, "ü", 0x0102, "<a/>", 0x58, 7`+"\n"+tc.row+" "+nulls+"\nDONE status=10 cmd=c1 rows=2") {
 			t.Logf("version %x", tc.version)
 		}
 	}
@@ -92,7 +92,7 @@ func TestSimulatorSendsLongValuesInChunks(t *testing.T) {
 	t.Parallel()
 	c := simulated(t, tds74)
 	got := c.batch("SELECT REPLICATE(CAST(N'ü' AS nvarchar(max)), 20000) AS n, CAST(N'' AS nvarchar(max)) AS e, CAST(NULL AS varbinary(max)) AS z")
-	want := "COLMETADATA n type=e7/65535 flags=09 user=0, e type=e7/65535 flags=08 user=0, z type=a5/65535 flags=09 user=0\nROW \"" + strings.Repeat("ü", 20000) + "\", \"\", NULL\nDONE status=10 cmd=c1 rows=1"
+	want := "COLMETADATA n type=e7/65535 flags=09 user=0, e type=e7/65535 flags=08 user=0, z type=a5/65535 flags=09 user=0\nNBCROW \"" + strings.Repeat("ü", 20000) + "\", \"\", NULL\nDONE status=10 cmd=c1 rows=1"
 	if text := show7(got); text != want {
 		t.Errorf("%d characters: %.200s", len(text), text)
 	}

@@ -4,11 +4,12 @@ import "fmt"
 
 // The TDS versions as LOGIN7 names them, without their revision (Microsoft: [MS-TDS] LOGIN7, TDSVersion).
 const (
-	ver71 = 0x71000000
-	ver72 = 0x72000000
-	ver73 = 0x73000000
-	ver74 = 0x74000004
-	ver80 = 0x08000000 // named by clients that opened the connection with TLS
+	ver71  = 0x71000000
+	ver72  = 0x72000000
+	ver73  = 0x73000000
+	ver73b = 0x730B0000 // brought NBCROW
+	ver74  = 0x74000004
+	ver80  = 0x08000000 // named by clients that opened the connection with TLS
 )
 
 // typeInfo appends TYPE_INFO (Microsoft: [MS-TDS] TYPE_INFO) of a type that can be sent in the version ver.
