@@ -1,6 +1,8 @@
 package tsql
 
 import (
+	"slices"
+
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/sqlc-dev/teesql/ast"
 )
@@ -336,6 +338,9 @@ func collect(w Writable, sc *scope, n node, ref *tableRef, fn func(f *frame, old
 		}
 		row := f.seg[ref.idx]
 		if len(sc.tables) > 1 {
+			if !present(row, k, w) {
+				continue
+			}
 			id := rowIdentity(row, k, w)
 			if seen[id] {
 				continue
@@ -346,6 +351,15 @@ func collect(w Writable, sc *scope, n node, ref *tableRef, fn func(f *frame, old
 			return err
 		}
 	}
+}
+
+// present tells whether an outer join has a row of the table: neither a key nor what RowID gives is NULL in one.
+func present(row sqltype.Row, width int, w Writable) bool {
+	orders, unique := w.Orders()
+	if !unique || len(orders) == 0 {
+		return !row[width].IsNull()
+	}
+	return !slices.ContainsFunc(orders[0], func(c int) bool { return row[c].IsNull() })
 }
 
 func (x *executor) update(s *ast.UpdateStatement) error {

@@ -285,6 +285,9 @@ func (x *executor) scoped(write bool, fn func(b *binder) error) (err error) {
 		}
 	}
 	for {
+		if err := x.ctx.Err(); err != nil {
+			return err
+		}
 		done, err := x.sess.Statement(x.ctx, write)
 		if err != nil {
 			return err
