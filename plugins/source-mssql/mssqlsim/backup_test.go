@@ -69,6 +69,21 @@ func TestARestoreTakesAllBack(t *testing.T) {
 	})
 }
 
+// A change of shape before the backup is none behind the back of who begins after the restore (Microsoft: SET TRANSACTION
+// ISOLATION LEVEL (Transact-SQL), SNAPSHOT).
+func TestARestoredTableIsReadBySnapshots(t *testing.T) {
+	t.Parallel()
+	play(t, master(t), []step{
+		{sql: "CREATE DATABASE altered; ALTER DATABASE altered SET ALLOW_SNAPSHOT_ISOLATION ON"},
+		{sql: "USE altered; CREATE TABLE dbo.t (id int NOT NULL CONSTRAINT PK_t PRIMARY KEY)"},
+		{sql: "ALTER TABLE dbo.t ADD more int NULL"},
+		{sql: "INSERT INTO dbo.t VALUES (1, 2); USE master"},
+		{sql: "BACKUP DATABASE altered TO DISK = '/b/altered.bak'; RESTORE DATABASE unaltered FROM DISK = '/b/altered.bak'"},
+		{sql: "USE unaltered"},
+		{sql: "SET TRANSACTION ISOLATION LEVEL SNAPSHOT; BEGIN TRANSACTION; SELECT id, more FROM dbo.t; COMMIT", rows: []string{"1|2"}},
+	})
+}
+
 // Microsoft: Change data capture and other SQL Server features, Restore or attach a database enabled for CDC: elsewhere
 // capture is disabled and its metadata removed, unless KEEP_CDC is given; its jobs are to be added then.
 func TestARestoreUnderAnotherName(t *testing.T) {

@@ -119,6 +119,7 @@ func (db *Database) takeAll(from *Database) {
 	db.sec = from.sec.copy()
 	db.mapping = slices.Clip(from.mapping)
 	copies := map[*Table]*Table{}
+	db.shapes++ // for transactions that have begun, all tables are others now
 	db.tables = nil
 	for _, t := range from.tables {
 		if !isTemporary(t.Name) {
@@ -151,6 +152,7 @@ func (db *Database) takeAll(from *Database) {
 func (t *Table) restored(db *Database) *Table {
 	own := t.copy()
 	own.db, own.locks, own.kept, own.hooks, own.shaper = db, map[string]*Tx{}, nil, nil, nil
+	own.shaped = db.shapes
 	own.indexes = slices.Clone(t.indexes)
 	own.inst = nil
 	for _, in := range t.inst {
