@@ -28,26 +28,31 @@ func (s *Session) SetState(ctx context.Context, name string, state tsql.Database
 	case state.Offline != nil && *state.Offline && own == 1:
 		return sqltype.Unsupported("taking a database offline from inside of it")
 	}
-	if takes {
-		if err := s.alone(ctx, db, own, state); err != nil {
-			return err
+	set := func() {
+		if state.Offline != nil {
+			db.offline.Store(*state.Offline)
+		}
+		if state.SingleUser != nil {
+			db.single.Store(*state.SingleUser)
 		}
 	}
-	if state.Offline != nil {
-		db.offline.Store(*state.Offline)
-	}
-	if state.SingleUser != nil {
-		db.single.Store(*state.SingleUser)
+	if !takes {
+		set()
+	} else if err := s.alone(ctx, db, own, state, set); err != nil {
+		return err
 	}
 	db.srv.poke()
 	return nil
 }
 
-// alone comes back when no other session is in the database.
-func (s *Session) alone(ctx context.Context, db *Database, own int, state tsql.DatabaseState) error {
+// alone calls set when no other session is in the database, before another one can enter it.
+func (s *Session) alone(ctx context.Context, db *Database, own int, state tsql.DatabaseState, set func()) error {
 	for {
 		s.srv.mu.Lock()
 		others, left := db.sessions-own, s.srv.left
+		if others <= 0 {
+			set()
+		}
 		var kill []func()
 		for x, c := range s.srv.connected {
 			if x != s && x.db == db && c.Kill != nil {

@@ -1,0 +1,57 @@
+package cdc
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
+)
+
+// Who gets in while a database is taken from its users is seen by who takes it: behind SET OFFLINE nobody is in it.
+func TestNobodyEntersADatabaseThatIsTaken(t *testing.T) {
+	t.Parallel()
+	srv, err := NewServer(Config{Clock: SystemClock{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv.AddLogin("sa", "pw", true)
+	db := srv.Database("taken")
+	admin, err := srv.NewSession("sa", "master")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close()
+	yes, no := true, false
+	stop := make(chan struct{})
+	var users sync.WaitGroup
+	defer users.Wait()
+	defer close(stop)
+	for range 4 {
+		users.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if s, err := srv.NewSession("sa", "taken"); err == nil {
+					s.Close()
+				}
+			}
+		})
+	}
+	for range 30000 {
+		if err := admin.SetState(t.Context(), "taken", tsql.DatabaseState{Offline: &yes}); err != nil {
+			t.Fatal(err)
+		}
+		srv.mu.RLock()
+		in := db.sessions
+		srv.mu.RUnlock()
+		if in > 0 {
+			t.Fatalf("%d sessions are in a database that is offline", in)
+		}
+		if err := admin.SetState(t.Context(), "taken", tsql.DatabaseState{Offline: &no}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
