@@ -6,9 +6,10 @@ import (
 )
 
 // What a trace does not show: the passwords of statements and calls (Microsoft: CREATE LOGIN, ALTER LOGIN, CREATE USER,
-// OPEN SYMMETRIC KEY; sp_addlogin, sp_password, sp_setapprole and their like).
+// OPEN SYMMETRIC KEY; sp_addlogin, sp_password, sp_setapprole and their like). A password whose quotation marks are doubled
+// is within a text, where its end is not known: what follows it is not shown either.
 var (
-	passwordText  = regexp.MustCompile(`(?i)(password\s*=\s*)(n?'(?:[^']|'')*'?|0x[0-9a-f]*)`)
+	passwordText  = regexp.MustCompile(`(?i)(password\s*=\s*)(n?''(?s:.*)|n?'(?:[^']|'')*'?|0x[0-9a-f]*)`)
 	secretCall    = regexp.MustCompile(`(?i)\b(sp_addlogin|sp_password|sp_addapprole|sp_approlepassword|sp_setapprole|sp_addlinkedsrvlogin)\b`)
 	anyText       = regexp.MustCompile(`'(?:[^']|'')*'?`)
 	hiddenText    = "'***'"

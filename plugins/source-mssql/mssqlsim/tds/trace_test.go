@@ -49,7 +49,7 @@ func TestTraceShowsEachRequestAndNoPassword(t *testing.T) {
 	for _, stmt := range []string{
 		"create login l with Password = N'" + secret + "' old_password='" + secret + "', default_database = [shop]", "alter login l with password\n=\t0x5ec2e7 hashed",
 		"create user u with password = '" + secret, "exec sp_addlogin 'l', N'" + secret + "'", "open symmetric key k decryption by password = '" + secret + "'",
-		"select error 105", "select echo /* sp_setapprole */ 1, '" + secret + "'",
+		"exec ('create login l with password = N''" + secret + "''')", "exec ('exec (''create login l with password = ''''" + secret + "'''''')')", "select error 105", "select echo /* sp_setapprole */ 1, '" + secret + "'",
 	} {
 		_, _ = db.Exec(stmt)
 		_, _ = db.Exec("select echo @p1; "+stmt, 1)
