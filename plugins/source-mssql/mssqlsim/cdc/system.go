@@ -111,43 +111,6 @@ func (s *Session) System(name string, a []sqltype.Value) (sqltype.Value, sqltype
 	return s.catalogFunction(name, a, arg)
 }
 
-// property is SERVERPROPERTY. It answers text, where a server answers sql_variant: clients cast it.
-func (s *Session) property(name sqltype.Value) (sqltype.Value, error) {
-	v := productVersions[s.srv.Version]
-	var major int
-	if _, err := fmt.Sscanf(v, "%d.", &major); err != nil {
-		return null, err
-	}
-	edition := "3"
-	if s.srv.Version == Azure {
-		edition = "5"
-	}
-	switch lower(name.Str()) {
-	case "productversion":
-		return text(v), nil
-	case "productmajorversion":
-		return text(fmt.Sprint(major)), nil
-	case "productlevel":
-		return text("RTM"), nil
-	case "edition":
-		if s.srv.Version == Azure {
-			return text("SQL Azure"), nil
-		}
-		return text("Developer Edition (64-bit)"), nil
-	case "engineedition":
-		return text(edition), nil
-	case "servername", "machinename", "computernamephysicalnetbios":
-		return text(s.srv.Name), nil
-	case "collation":
-		return text(sqltype.DefaultCollation), nil
-	case "ishadrenabled", "isclustered", "isintegratedsecurityonly", "isxtpsupported":
-		return text("0"), nil
-	case "instancename":
-		return null, nil
-	}
-	return null, nil
-}
-
 // catalogFunction answers OBJECT_ID and its like.
 func (s *Session) catalogFunction(name string, a []sqltype.Value, arg func(int) sqltype.Value) (sqltype.Value, sqltype.Type, bool, error) {
 	db := s.db

@@ -61,7 +61,7 @@ func (b *binder) declare(ref ast.TableReference, sc *scope, applied bool) *sourc
 		if len(x.Parameters) != len(fn.Params) {
 			failf(313, "An insufficient number of arguments were supplied for the procedure or function %s.", objectName(x.SchemaObject))
 		}
-		args := b.exprs(x.Parameters, sc)
+		args := b.exprs(x.Parameters, argumentScope(sc, applied))
 		for i := range args {
 			args[i] = b.cast(args[i], fn.Params[i], 0)
 		}
@@ -71,6 +71,10 @@ func (b *binder) declare(ref ast.TableReference, sc *scope, applied bool) *sourc
 		}
 		t := sc.add(alias, "", renamed(fn.Columns, x.Columns, alias), false)
 		return leaf(t, &functionNode{run: b.run, fn: fn, args: args, ref: t})
+	case *ast.GlobalFunctionTableReference:
+		return b.globalFunction(x, b.exprs(x.Parameters, argumentScope(sc, applied)), sc, leaf)
+	case *ast.OpenJsonTableReference:
+		unsupported("the function OPENJSON")
 	case *ast.JoinParenthesisTableReference:
 		return b.declare(x.Join, sc, applied)
 	case *ast.QualifiedJoin:
