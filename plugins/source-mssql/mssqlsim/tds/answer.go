@@ -56,7 +56,7 @@ func (c *connection) dispatch(ctx context.Context, m message, r *Results) error 
 		}
 		for i, call := range calls {
 			c.traceCall(call)
-			r.failed, r.status, r.outs, r.fault = false, 0, r.outs[:0], nil
+			r.failed, r.refused, r.named, r.status, r.outs, r.fault = false, false, false, 0, r.outs[:0], nil
 			if err := c.call(ctx, call, r, i < len(calls)-1); err != nil {
 				return err
 			}

@@ -92,7 +92,7 @@ func TestFaultSendsAnErrorAfterRows(t *testing.T) {
 		assertTokens(t, c.batch("fault"), x.want+"DONE status=02 cmd=00 rows=0")
 		assertTokens(t, c.batch("select 1"), selected)
 		got := c.call(rawCallByNumber(10, rawParam{v: "fault"}), rawCallByNumber(10, rawParam{v: "select 1"}))
-		assertTokens(t, got, x.want+"DONEPROC status=03 cmd=e0 rows=0\n"+strings.ReplaceAll(strings.ReplaceAll(selected, "DONE status=10", "DONEINPROC status=11"), "\nDONE ", "\nDONEINPROC ")+"\nRETURNSTATUS 0\nDONEPROC status=00 cmd=e0 rows=0")
+		assertTokens(t, got, x.want+"RETURNSTATUS -3\nDONEPROC status=03 cmd=e0 rows=0\n"+strings.ReplaceAll(strings.ReplaceAll(selected, "DONE status=10", "DONEINPROC status=11"), "\nDONE ", "\nDONEINPROC ")+"\nRETURNSTATUS 0\nDONEPROC status=00 cmd=e0 rows=0")
 		if ran.Load() != 2*x.ran {
 			t.Errorf("%s: run %d times", x.name, ran.Load())
 		}

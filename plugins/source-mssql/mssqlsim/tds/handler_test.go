@@ -110,6 +110,7 @@ func TestUnprepareByText(t *testing.T) {
 	assertTokens(t, c.batch("EXEC sp_unprepare 1"), "DONE status=00 cmd=00 rows=0")
 	assertTokens(t, c.call(rawCallByNumber(15, rawParam{v: 1})), `
 		ERROR 8179 state=4 class=16 line=0 server=MSSQLSIM proc= "Could not find prepared statement with handle 1."
+		RETURNSTATUS -6
 		DONEPROC status=02 cmd=e0 rows=0`)
 	assertTokens(t, c.call(rawCallByNumber(15, rawParam{v: 2})), "RETURNSTATUS 0\nDONEPROC status=00 cmd=e0 rows=0")
 }

@@ -44,8 +44,10 @@ func (c *connection) call(ctx context.Context, call rpcCall, r *Results, more bo
 	case "sp_reset_connection":
 		c.reset(false)
 	case "sp_prepexecrpc":
+		r.named = true
 		return refuse(r, &Error{Number: 2812, Class: 16, State: 62, Msg: "Could not find stored procedure 'sp_prepexecrpc'."}, more)
 	default:
+		r.named = true
 		return c.exec(ctx, Request{Proc: call.proc, Params: ps, Out: outputs(ps, r)}, r, more)
 	}
 	r.end(more)

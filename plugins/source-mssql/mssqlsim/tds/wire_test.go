@@ -218,6 +218,7 @@ func TestProceduresEndStatementsWithDoneInProcAndThemselvesWithDoneProc(t *testi
 			DONEPROC status=00 cmd=e0 rows=0`)
 		assertTokens(t, c.call(rawCallByName("sys.sp_executesql", rawParam{v: "unknown"})), `
 			ERROR 2812 state=62 class=16 line=1 server=MSSQLSIM proc= "not known: unknown"
+			RETURNSTATUS -6
 			DONEPROC status=02 cmd=e0 rows=0`)
 	}
 }
@@ -231,6 +232,7 @@ func TestSeveralCallsInOneMessage(t *testing.T) {
 			RETURNSTATUS 0
 			DONEPROC status=01 cmd=e0 rows=0
 			ERROR 2812 state=62 class=16 line=1 server=MSSQLSIM proc= "not known: unknown"
+			RETURNSTATUS -6
 			DONEPROC status=03 cmd=e0 rows=0
 			RETURNSTATUS 0
 			DONEPROC status=00 cmd=e0 rows=0`)
