@@ -39,3 +39,32 @@ func TestCollationsThatCannotBe(t *testing.T) {
 	equal(t, query(t, conn, "SELECT N'ខ្មែរ' COLLATE Khmer_100_CI_AS"), []string{"ខ្មែរ"})
 	equal(t, query(t, conn, "SELECT CASE WHEN 'a' COLLATE latin1_general_cs_as = 'A' THEN 1 ELSE 0 END"), []string{"0"}) // names have no case
 }
+
+// Microsoft: char and varchar (Transact-SQL): n is bytes, a conversion to another code page loses characters; nchar and nvarchar
+// (Transact-SQL): a constant without N is in the code page of the database; LEN, DATALENGTH (Transact-SQL).
+func TestWhatACodePageLacksIsLostWhereTextIsConverted(t *testing.T) {
+	t.Parallel()
+	_, conn := newDatabase(t)
+	for _, tc := range []struct{ what, sql, want string }{
+		{"a constant without N", "SELECT CASE WHEN '漢' = '?' THEN 1 ELSE 0 END, CASE WHEN N'漢' = '?' THEN 1 ELSE 0 END", "1|0"},
+		{"a conversion", "SELECT CASE WHEN CAST(N'a漢' AS varchar(5)) = 'a?' THEN 1 ELSE 0 END, LEN(CAST(N'😀' AS varchar(5)))", "1|2"},
+		{"a conversion to Unicode comes too late", "SELECT CAST(CAST(N'ł' AS varchar(5)) AS nvarchar(5)), CAST(CAST(N'ł' COLLATE Polish_CI_AS AS varchar(5)) AS nvarchar(5))", "?|ł"},
+		{"COLLATE of text that is not Unicode", "SELECT 'Ωé' COLLATE Greek_CI_AS, CAST('é' COLLATE Cyrillic_General_CI_AS AS nvarchar(5)), 'é' COLLATE French_CI_AS", "??|?|é"},
+		{"bytes of two-byte pages", "SELECT DATALENGTH(CAST(N'日本a' COLLATE Japanese_CI_AS AS varchar(20))), LEN(CAST(N'日本a ' COLLATE Japanese_CI_AS AS varchar(20))), DATALENGTH(CAST(N'日本' COLLATE Japanese_CI_AS AS char(8)))", "5|3|8"},
+		{"bytes of UTF-8", "SELECT DATALENGTH(CAST(N'é漢😀' COLLATE Latin1_General_100_CI_AS_SC_UTF8 AS varchar(20))), LEN(CAST(N'é漢😀' COLLATE Latin1_General_100_CI_AS_SC_UTF8 AS varchar(20)))", "9|3"},
+		{"CAST cuts whole characters", "SELECT CAST(N'日本' COLLATE Japanese_CI_AS AS varchar(3)), DATALENGTH(CAST(N'漢字' COLLATE Latin1_General_100_CI_AS_SC_UTF8 AS varchar(5)))", "日|3"},
+		{"LEN of supplementary characters", "SELECT LEN(N'😀'), LEN(N'😀' COLLATE Latin1_General_100_CI_AS_SC)", "2|1"},
+		{"bytes and back", "SELECT CAST(CAST(N'Ω' COLLATE Greek_CI_AS AS varchar(5)) AS varbinary(5)), CAST(CAST(0x81E9 AS varchar(5)) AS varbinary(5)), ASCII(CAST(N'Ω' COLLATE Greek_CI_AS AS varchar(5)))", "0xD9|0x81E9|217"},
+	} {
+		if got := query(t, conn, tc.sql); len(got) != 1 || got[0] != tc.want {
+			t.Errorf("%s: %s, want %s", tc.what, got, tc.want)
+		}
+	}
+	exec(t, conn, "CREATE TABLE dbo.kept (id int NOT NULL PRIMARY KEY, d varchar(4), g varchar(4) COLLATE Greek_CI_AS, j varchar(4) COLLATE Japanese_CI_AS, u varchar(4) COLLATE Latin1_General_100_CI_AS_SC_UTF8, n nvarchar(4))")
+	exec(t, conn, "INSERT INTO dbo.kept VALUES (1, N'ab漢', N'Ω漢', N'日本', N'漢', N'漢字')")
+	equal(t, query(t, conn, "SELECT CAST(d AS nvarchar(4)), CAST(g AS nvarchar(4)), CAST(j AS nvarchar(4)), n, DATALENGTH(d), DATALENGTH(g), DATALENGTH(j), DATALENGTH(u), DATALENGTH(n) FROM dbo.kept WHERE d = 'ab?' AND g LIKE N'_?'"), []string{"ab?|Ω?|日本|漢字|3|2|4|3|4"})
+	for _, set := range []string{"j = N'日本a'", "u = N'漢字'", "d = N'abcd漢'"} {
+		_, err := conn.ExecContext(t.Context(), "UPDATE dbo.kept SET "+set)
+		wantError(t, err, 2628, "column '"+set[:1]+"'")
+	}
+}

@@ -42,6 +42,9 @@ func (p Page) Append(b []byte, s string) []byte {
 	if m := charmaps[p]; m != nil {
 		for _, r := range s {
 			x, ok := m.EncodeRune(r)
+			if !ok && free(m, r) {
+				x, ok = byte(r), true
+			}
 			if !ok {
 				b = lost(b, r)
 				continue
@@ -70,6 +73,11 @@ func (p Page) Append(b []byte, s string) []byte {
 	return b
 }
 
+// free tells whether a byte from 0x80 to 0x9F means no character in the page: Windows keeps it as the control character of that number.
+func free(m *charmap.Charmap, r rune) bool {
+	return r >= 0x80 && r < 0xA0 && m.DecodeByte(byte(r)) == utf8.RuneError
+}
+
 func lost(b []byte, r rune) []byte {
 	if r > 0xFFFF {
 		b = append(b, '?')
@@ -86,6 +94,10 @@ func (p Page) Text(b []byte) string {
 		var s strings.Builder
 		s.Grow(2 * len(b))
 		for _, c := range b {
+			if r := rune(c); free(m, r) {
+				s.WriteRune(r)
+				continue
+			}
 			s.WriteRune(m.DecodeByte(c))
 		}
 		return s.String()

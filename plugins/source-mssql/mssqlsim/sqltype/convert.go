@@ -46,7 +46,7 @@ func (l *Locale) toString(v Value, from, to Type, style int) (Value, error) {
 			}
 			s = string(utf16.Decode(u))
 		} else {
-			s = Decode1252(v.s)
+			s = to.Decode(v.s)
 		}
 		fixed = false
 	default:
@@ -55,11 +55,12 @@ func (l *Locale) toString(v Value, from, to Type, style int) (Value, error) {
 			return Value{}, err
 		}
 	}
+	s = to.Keep(s)
 	if to.Kind == Text || to.Kind == NText || to.Kind == XML {
 		return FromString(s), nil
 	}
 	if to.Len != Max {
-		n := textLen(s, to.Unicode())
+		n := textLen(s, to)
 		if n > to.Len {
 			if fixed && v.repr != isTime {
 				switch from.Class() {
@@ -74,7 +75,8 @@ func (l *Locale) toString(v Value, from, to Type, style int) (Value, error) {
 					return Value{}, Errorf(8115, "Arithmetic overflow error converting %s to data type %s.", from.Kind, to.Kind)
 				}
 			}
-			s, n = cutText(s, to.Len, to.Unicode()), to.Len
+			s = cutText(s, to.Len, to)
+			n = textLen(s, to)
 		}
 		if to.Kind == Char || to.Kind == NChar {
 			s += strings.Repeat(" ", to.Len-n)
@@ -94,41 +96,6 @@ func hexText(b string, prefix bool) string {
 		out = append(out, digits[b[i]>>4], digits[b[i]&15])
 	}
 	return string(out)
-}
-
-// textLen counts characters as SQL Server does: UTF-16 units of national types, bytes of a one-byte code page else.
-func textLen(s string, unicode bool) int {
-	n := 0
-	for _, r := range s {
-		n++
-		if unicode && r > 0xFFFF {
-			n++
-		}
-	}
-	return n
-}
-
-// Length gives the number of characters of a character value or the bytes of a binary one, blanks at the end included.
-func Length(v Value, t Type) int {
-	if v.repr == isStr {
-		return textLen(v.s, t.Unicode())
-	}
-	return len(v.s)
-}
-
-func cutText(s string, limit int, unicode bool) string {
-	n := 0
-	for i, r := range s {
-		k := 1
-		if unicode && r > 0xFFFF {
-			k = 2
-		}
-		if n+k > limit {
-			return s[:i]
-		}
-		n += k
-	}
-	return s
 }
 
 func toBinary(v Value, from, to Type, style int) (Value, error) {
@@ -161,7 +128,7 @@ func toBinary(v Value, from, to Type, style int) (Value, error) {
 			}
 			b = string(d)
 		default:
-			b = Encode1252(v.s)
+			b = from.Encode(v.s)
 		}
 	case isInt:
 		size := map[Kind]int{Bit: 1, TinyInt: 1, SmallInt: 2, Int: 4, BigInt: 8}[from.Kind]

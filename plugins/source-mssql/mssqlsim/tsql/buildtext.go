@@ -126,7 +126,7 @@ func (b *binder) character(name string, args []expr) expr {
 		case v.IsNull() || k < 0 || name == "CHAR" && k > 255 || k > 0xFFFF:
 			return sqltype.Value{}
 		case name == "CHAR":
-			return sqltype.FromString(sqltype.Decode1252(string([]byte{byte(k)})))
+			return sqltype.FromString(t.Decode(string([]byte{byte(k)})))
 		default:
 			return sqltype.FromString(string(rune(k)))
 		}

@@ -69,7 +69,11 @@ func (b *binder) collate(e expr, c *ast.Identifier) expr {
 		if e.typ.Class() != sqltype.ClassString {
 			failf(447, "Expression type %s is invalid for COLLATE clause.", e.typ.Kind)
 		}
-		e.typ = underCollation(e.typ, c.Value)
+		t := underCollation(e.typ, c.Value)
+		if !sqltype.SamePage(e.typ, t) { // the characters that the other code page lacks are lost
+			e = b.cast(e, t, 0)
+		}
+		e.typ = t
 		e.coll, e.ref = explicit, nil
 	}
 	return e

@@ -74,7 +74,7 @@ func (r *run) cast(e expr, to sqltype.Type, style int) expr {
 	if err := sqltype.Explicit(from, to); err != nil {
 		fail(err)
 	}
-	if from == to || from.Kind == to.Kind && style == 0 && sameForm(from, to) {
+	if from == to || from.Kind == to.Kind && style == 0 && sameForm(from, to) && sqltype.SamePage(from, to) {
 		e.typ = to
 		return e
 	}

@@ -78,6 +78,7 @@ func (b *binder) stringLiteral(s string, national bool) expr {
 		}
 		return constant(t, sqltype.FromString(s))
 	}
+	s = sqltype.Of(sqltype.VarChar).Keep(s) // without N it is in the database's code page (Microsoft: nchar and nvarchar (Transact-SQL))
 	n := len([]rune(s))
 	t := sqltype.Str(sqltype.VarChar, max(1, n))
 	if n > 8000 {

@@ -102,7 +102,7 @@ var textFunctions = map[string]textFunction{
 	"TRIM":  {result: varying, call: trimmer(true, true)},
 	"LEN": {result: position, bytes: true, call: func(v []sqltype.Value, t sqltype.Type) (sqltype.Value, error) {
 		if t.Class() == sqltype.ClassString {
-			return intOf(sqltype.Length(sqltype.FromString(strings.TrimRight(v[0].Str(), " ")), t))
+			return intOf(sqltype.Characters(strings.TrimRight(v[0].Str(), " "), t))
 		}
 		return intOf(len(v[0].Str()))
 	}},
@@ -187,8 +187,8 @@ var textFunctions = map[string]textFunction{
 		slices.Reverse(rs)
 		return textOf(string(rs))
 	}},
-	"ASCII": {result: intResult, call: func(v []sqltype.Value, _ sqltype.Type) (sqltype.Value, error) {
-		if s := sqltype.Encode1252(v[0].Str()); s != "" {
+	"ASCII": {result: intResult, call: func(v []sqltype.Value, t sqltype.Type) (sqltype.Value, error) {
+		if s := ansi(t).Encode(v[0].Str()); s != "" {
 			return intOf(int(s[0]))
 		}
 		return sqltype.Value{}, nil
@@ -339,7 +339,7 @@ func (b *binder) textFunction(name string, args []expr) expr {
 	out.typ = fn.result(text)
 	switch name {
 	case "LEFT", "RIGHT", "SUBSTRING": // no longer than what is asked for (Microsoft: SUBSTRING (Transact-SQL))
-		if n := args[len(args)-1]; n.konst && out.typ.Len > 0 {
+		if n := args[len(args)-1]; n.konst && out.typ.Len > 0 && !out.typ.MultiByte() {
 			if v := n.eval(&frame{}); b.err == nil && !v.IsNull() && v.Int() > 0 {
 				out.typ.Len = int(min(int64(out.typ.Len), v.Int()))
 			}
@@ -399,4 +399,10 @@ func textWidth(t sqltype.Type) int {
 		return 41
 	}
 	return 40
+}
+
+// ansi gives the type that is not Unicode in which ASCII looks at a text.
+func ansi(t sqltype.Type) sqltype.Type {
+	t.Kind = sqltype.VarChar
+	return t
 }
