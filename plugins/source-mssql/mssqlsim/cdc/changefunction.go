@@ -24,6 +24,9 @@ const (
 // messages of both; the page of fn_cdc_get_net_changes says that it is not there then, as it does of ranges for which
 // the former page has error 313).
 func (s *Session) TableFunction(n tsql.Name) (*tsql.TableFunction, error) {
+	if f := s.helpCollations(n); f != nil {
+		return f, nil
+	}
 	db, err := s.at(n)
 	if err != nil {
 		return nil, err

@@ -87,6 +87,8 @@ func functionNamed(name string) (fn builtin, ok bool) {
 		fn = builtin{min: 1, max: 1, bind: (*binder).character}
 	case "STR":
 		fn = builtin{min: 1, max: 3, bind: (*binder).str}
+	case "COLLATIONPROPERTY":
+		fn = builtin{min: 2, max: 2, bind: (*binder).collationProperty}
 	case "HASHBYTES":
 		fn = builtin{min: 2, max: 2, bind: (*binder).hashBytes}
 	case "ERROR_NUMBER", "ERROR_SEVERITY", "ERROR_STATE", "ERROR_MESSAGE", "ERROR_LINE", "ERROR_PROCEDURE":
