@@ -45,7 +45,7 @@ func (g *grouping) column(b *binder, c *ast.ColumnReferenceExpression) (expr, bo
 }
 
 var aggregateNames = map[string]bool{"COUNT": true, "COUNT_BIG": true, "SUM": true, "MIN": true, "MAX": true, "AVG": true,
-	"STDEV": true, "STDEVP": true, "VAR": true, "VARP": true}
+	"STDEV": true, "STDEVP": true, "VAR": true, "VARP": true, "STRING_AGG": true}
 
 func (b *binder) group(q *ast.QuerySpecification, base *scope, input node) (*groupNode, *scope) {
 	n := &groupNode{run: b.run, input: input, base: base}
@@ -74,6 +74,10 @@ func (b *binder) aggregate(name string, e *ast.FunctionCall, sc *scope) expr {
 	if sc == nil || sc.group == nil {
 		failf(147, "An aggregate may not appear in the WHERE clause unless it is in a subquery contained in a HAVING clause or a select list, and the column being aggregated is an outer reference.")
 	}
+	if name == "STRING_AGG" {
+		a := b.stringAgg(e, sc.group.base)
+		return sc.group.add(a)
+	}
 	if len(e.Parameters) != 1 {
 		failf(174, "The %s function requires 1 argument(s).", strings.ToLower(name))
 	}
@@ -91,9 +95,14 @@ func (b *binder) aggregate(name string, e *ast.FunctionCall, sc *scope) expr {
 	case "COUNT_BIG":
 		a.typ = sqltype.Of(sqltype.BigInt)
 	}
+	return g.add(a)
+}
+
+// add gives an aggregate its place in the group's row.
+func (g *grouping) add(a *aggregate) expr {
 	at := len(g.keys) + len(g.node.aggs)
 	g.node.aggs = append(g.node.aggs, a)
-	return expr{typ: a.typ, null: name != "COUNT" && name != "COUNT_BIG", eval: func(f *frame) sqltype.Value { return f.seg[0][at] }}
+	return expr{typ: a.typ, null: a.name != "COUNT" && a.name != "COUNT_BIG", eval: func(f *frame) sqltype.Value { return f.seg[0][at] }}
 }
 
 // aggregate is one aggregate function of a query.
@@ -105,6 +114,9 @@ type aggregate struct {
 	typ      sqltype.Type
 	cmp      func(a, b *sqltype.Value) int
 	v        sqltype.Value // of the row in hand; here, so that a row costs no memory
+	// of STRING_AGG
+	separator string
+	order     []sortKey
 }
 
 // bind settles the type of SUM, AVG, MIN and MAX ("Microsoft: SUM (Transact-SQL)", "AVG (Transact-SQL)").
@@ -153,6 +165,7 @@ type accumulator struct {
 	m2   float64
 	v    sqltype.Value
 	seen map[string]bool
+	kept []sorted // of STRING_AGG
 }
 
 func (a *aggregate) add(acc *accumulator, f *frame) error {
@@ -176,6 +189,8 @@ func (a *aggregate) add(acc *accumulator, f *frame) error {
 	}
 	acc.n++
 	switch a.name {
+	case "STRING_AGG":
+		a.keep(acc, f)
 	case "STDEV", "STDEVP", "VAR", "VARP":
 		x := a.v.Float()
 		d := x - acc.mean
@@ -216,6 +231,8 @@ func (a *aggregate) result(acc *accumulator) (sqltype.Value, error) {
 		return sqltype.FromInt(acc.n), nil
 	case "COUNT_BIG":
 		return sqltype.FromInt(acc.n), nil
+	case "STRING_AGG":
+		return a.strung(acc)
 	case "STDEV", "STDEVP", "VAR", "VARP": // of a sample, or of all with P (Microsoft: STDEV, STDEVP, VAR, VARP)
 		n := float64(acc.n)
 		if !strings.HasSuffix(a.name, "P") {

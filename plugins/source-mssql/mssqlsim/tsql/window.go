@@ -30,6 +30,9 @@ func (b *binder) window(name string, e *ast.FunctionCall, sc *scope) expr {
 	if e.UniqueRowFilter == "Distinct" {
 		failf(10759, "Use of DISTINCT is not allowed with the OVER clause.")
 	}
+	if name == "STRING_AGG" && b.sess.Release() >= 2017 { // no windowing function (Microsoft: STRING_AGG)
+		unsupported("STRING_AGG with OVER")
+	}
 	calls := sc.windows
 	w := &windowCall{name: name, at: len(*calls)}
 	sc.windows = nil // no window function inside another
@@ -77,7 +80,7 @@ func (b *binder) window(name string, e *ast.FunctionCall, sc *scope) expr {
 		w.arg = b.expr(e.Parameters[0], sc)
 		typ, null = w.arg.typ, true
 	default:
-		if !aggregateNames[name] {
+		if !aggregateNames[name] || name == "STRING_AGG" {
 			if since, known := unbuilt(name); known && since <= b.sess.Release() {
 				unsupported("the window function %s", name)
 			}
