@@ -45,6 +45,8 @@ func TestRowsOfQueries(t *testing.T) {
 	answers(t, conn, []documented{
 		{"EXCEPT", "SELECT n FROM " + v + " EXCEPT SELECT 2", "1;3;NULL"},
 		{"INTERSECT", "SELECT n FROM " + v + " INTERSECT SELECT n FROM (VALUES (2),(NULL),(9)) AS u(n)", "2;NULL"},
+		{"EXCEPT ALL", "SELECT n FROM " + v + " EXCEPT ALL SELECT 2", "error 324"},
+		{"INTERSECT ALL", "SELECT n FROM " + v + " INTERSECT ALL SELECT 2", "error 324"},
 		{"EXCEPT types", "SELECT 1 EXCEPT SELECT 2.5", "~decimal(11,1) 1.0"},
 		{"EXCEPT with ORDER BY", "SELECT n FROM " + v + " EXCEPT SELECT 1 ORDER BY n DESC", "3;2;NULL"},
 		{"INTERSECT behind UNION", "SELECT 1 UNION SELECT 2 INTERSECT SELECT 3", "refused: mssqlsim does not understand INTERSECT behind Union without parentheses"},

@@ -1,6 +1,8 @@
 package tsql
 
 import (
+	"strings"
+
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/sqlc-dev/teesql/ast"
 )
@@ -26,6 +28,9 @@ func (b *binder) union(x *ast.BinaryQueryExpression, outer *scope) plan {
 	kind := x.BinaryQueryExpressionType
 	if first, ok := x.FirstQueryExpression.(*ast.BinaryQueryExpression); ok && kind == "Intersect" && first.BinaryQueryExpressionType != kind {
 		unsupported("INTERSECT behind %s without parentheses", first.BinaryQueryExpressionType) // the parser does not take it first
+	}
+	if x.All && kind != "Union" {
+		failf(324, "The 'ALL' version of the %s operator is not supported.", strings.ToUpper(kind))
 	}
 	wholeUnion(x)
 	p := &unionPlan{run: b.run, all: x.All, kind: kind}
