@@ -39,6 +39,7 @@ func TestCursors(t *testing.T) {
 		{"past both ends", "DECLARE c CURSOR SCROLL FOR SELECT id FROM dbo.t; OPEN c; FETCH ABSOLUTE 9 FROM c; SELECT @@FETCH_STATUS; FETCH PRIOR FROM c; FETCH ABSOLUTE 0 FROM c; FETCH NEXT FROM c; FETCH PRIOR FROM c; FETCH NEXT FROM c",
 			"-1,3,1,1"},
 		{"by a variable's number", "DECLARE @k int = 2; DECLARE c CURSOR STATIC FOR SELECT id FROM dbo.t; OPEN c; FETCH ABSOLUTE @k FROM c", "2"},
+		{"no number that is too large for an int", "DECLARE c CURSOR STATIC FOR SELECT id FROM dbo.t; OPEN c; FETCH LAST FROM c; FETCH RELATIVE 9223372036854775807 FROM c", "8115"},
 		{"no number of a dynamic one", "DECLARE c CURSOR DYNAMIC FOR SELECT id FROM dbo.t; OPEN c; FETCH ABSOLUTE 1 FROM c", "16925"},
 		{"variables are those of its declaration", begin + "SET @n = 2; DECLARE c CURSOR FOR SELECT id FROM dbo.t WHERE id >= @n; SET @n = 3; OPEN c; " + next, "2"},
 		{"opened twice", "DECLARE c CURSOR FOR SELECT 1; OPEN c; OPEN c", "16905"},

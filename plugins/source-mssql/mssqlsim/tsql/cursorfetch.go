@@ -163,7 +163,7 @@ func (x *executor) fetchCursor(s *ast.FetchCursorStatement) error {
 		if s.FetchType != nil && s.FetchType.Orientation != "" {
 			orientation = s.FetchType.Orientation
 			if s.FetchType.RowOffset != nil {
-				offset = b.valueOf(s.FetchType.RowOffset, sqltype.Of(sqltype.BigInt)).Int()
+				offset = b.valueOf(s.FetchType.RowOffset, sqltype.Of(sqltype.Int)).Int()
 			}
 		}
 		if !c.scroll && orientation != "Next" {
