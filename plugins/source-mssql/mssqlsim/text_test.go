@@ -2,6 +2,17 @@ package mssqlsim
 
 import "testing"
 
+// Microsoft: CONCAT_WS (Transact-SQL): constants and NULL, whose lengths make that of the result.
+func TestConcatenatedConstantsAreWhole(t *testing.T) {
+	t.Parallel()
+	_, conn := newDatabase(t)
+	answers(t, conn, []documented{
+		{"two", "SELECT CONCAT_WS(',', 'a', 'b')", "a,b"},
+		{"with NULL", "SELECT CONCAT_WS(', ', 'a', NULL, 'b', 1)", "a, b, 1"},
+		{"with a number between", "SELECT CONCAT_WS(12345, 'a', 'b', 'c', 'd')", "a12345b12345c12345d"},
+	})
+}
+
 // Functions of text (Microsoft: String Functions (Transact-SQL)).
 func TestTextFunctions(t *testing.T) {
 	t.Parallel()

@@ -21,7 +21,7 @@ func (b *binder) concat(name string, args []expr) expr {
 			kind, limit = sqltype.NVarChar, 4000
 		}
 	}
-	length, konst := 0, true
+	length, separator, konst := 0, 0, true
 	var coll coercibility
 	t := sqltype.Str(kind, sqltype.Max)
 	for i := range args {
@@ -34,10 +34,13 @@ func (b *binder) concat(name string, args []expr) expr {
 		default:
 			n = implicitWidth(a.typ)
 		}
+		if i == 0 {
+			separator = n
+		}
 		if n == sqltype.Max || length == sqltype.Max || args[i].typ.LOB() {
 			length = sqltype.Max
 		} else if length += n; name == "CONCAT_WS" && i > 1 {
-			length += args[0].typ.Len
+			length += separator
 		}
 		konst = konst && args[i].konst
 		args[i] = b.cast(args[i], sqltype.Str(kind, sqltype.Max), 0)
