@@ -59,9 +59,9 @@ make --no-print-directory examples
 # Side by side: each waits for its clients much of the time. What they build is in folders of their own.
 step "interop, and judges beside it"
 judged=$(mktemp)
-trap 'rm -f "$judged"' EXIT
 make --no-print-directory judges >"$judged" 2>&1 &
 judges=$!
+trap 'kill "$judges" 2>/dev/null || true; rm -f "$judged"' EXIT
 failed=
 make --no-print-directory interop || failed=interop
 wait "$judges" || failed="$failed judges"

@@ -1,8 +1,3 @@
-// Package cdc models SQL Server databases with change data capture: tables of immutable versions, transactions with a
-// commit log, the capture process, change tables, their cleanup, and the catalog, functions and procedures through
-// which clients see them.
-//
-// It must not know T-SQL's syntax or the wire: tsql reads it through the interfaces of that package.
 package cdc
 
 import (

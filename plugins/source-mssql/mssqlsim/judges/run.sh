@@ -154,7 +154,12 @@ once() {
   touch "$mark" # last, so that an interrupted installation is done again
 }
 
-java_() { once java "$here/java/pom.xml" "$here"/java/src/main/java/judge/*.java -- mvn --quiet --batch-mode -Dstyle.color=never --file "$here/java/pom.xml" "-Dout=$build/java" package; }
+# Maven's repository is for one at a time, and interop may be at it too.
+maven() {
+  mkdir -p "$HOME/.m2"
+  if command -v flock >/dev/null; then flock "$HOME/.m2" mvn "$@"; else mvn "$@"; fi
+}
+java_() { once java "$here/java/pom.xml" "$here"/java/src/main/java/judge/*.java -- maven --quiet --batch-mode -Dstyle.color=never --file "$here/java/pom.xml" "-Dout=$build/java" package; }
 python_() {
   once python "$here/python/requirements.txt" -- install_python
 }

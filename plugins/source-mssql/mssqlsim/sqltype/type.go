@@ -1,7 +1,3 @@
-// Package sqltype holds the types and values of SQL Server: how values compare, convert, add up and print.
-//
-// A Value is a plain struct without pointers to follow and without interfaces, so that rows can be read, compared
-// and sent without an allocation per value. The package knows nothing of statements, tables or the wire.
 package sqltype
 
 import (

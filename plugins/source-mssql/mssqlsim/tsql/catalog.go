@@ -1,8 +1,3 @@
-// Package tsql runs T-SQL: it binds the parser's tree to tables and types, plans reads along their key order, and
-// streams rows out without boxing a value.
-//
-// It must not know change data capture, logins or the wire protocol's bytes: what a database holds comes in through
-// Session and the interfaces beside it. What it does not understand is an error that names it, never a guess.
 package tsql
 
 import (
