@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 )
 
 // The parser (teesql v1.1.0) misreads "x COLLATE y" inside CAST and before a comparison, sometimes without an error,
@@ -19,8 +21,10 @@ func rewrite(sql string) string {
 	}
 	toks := tokens(sql)
 	var out []string
+	var place collatePlace
 	for i := 0; i < len(toks); i++ {
-		if !strings.EqualFold(toks[i].text, "collate") {
+		place.after(toks[i])
+		if !strings.EqualFold(toks[i].text, "collate") || place.database {
 			out = append(out, toks[i].text)
 			continue
 		}
@@ -29,7 +33,7 @@ func rewrite(sql string) string {
 			j++
 		}
 		start := operand(out)
-		if j >= len(toks) || start < 0 {
+		if j >= len(toks) || start < 0 || typed(out[:start]) {
 			out = append(out, toks[i].text)
 			continue
 		}
@@ -38,6 +42,52 @@ func rewrite(sql string) string {
 		i = j
 	}
 	return quoteType(strings.Join(out, ""))
+}
+
+// collatePlace tells whether a COLLATE is that of a database.
+type collatePlace struct {
+	defines, database bool
+}
+
+func (p *collatePlace) after(t token) {
+	switch w := lower(t.text); {
+	case t.blank:
+	case w == "database":
+		p.database, p.defines = p.defines, false
+	case w == "create" || w == "alter":
+		p.defines, p.database = true, false
+	default:
+		p.defines = false
+		if w == ";" || w == "select" || w == "if" || w == "while" || w == "exec" || w == "execute" || begins[w] {
+			p.database = false
+		}
+	}
+}
+
+// typed tells whether what follows is the type of a variable or an alias, which have no COLLATE.
+func typed(before []string) bool {
+	for i := len(before) - 1; i >= 0; i-- {
+		if strings.TrimSpace(before[i]) != "" {
+			return before[i][0] == '@' || strings.EqualFold(before[i], "as")
+		}
+	}
+	return false
+}
+
+// misplacedCollation refuses COLLATE where there is nothing to collate: what rewrite has left of it outside the definitions of
+// tables and databases (Microsoft: COLLATE (Transact-SQL)).
+func misplacedCollation(sql string) error {
+	if !hasWord(sql, "collate") || definesTable.MatchString(sql) {
+		return nil
+	}
+	var place collatePlace
+	for t := range eachToken(sql) {
+		place.after(t)
+		if strings.EqualFold(t.text, "collate") && !place.database {
+			return sqltype.Errorf(156, "Incorrect syntax near the keyword 'COLLATE'.")
+		}
+	}
+	return nil
 }
 
 type token struct {

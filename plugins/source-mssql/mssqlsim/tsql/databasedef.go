@@ -28,6 +28,8 @@ func (x *executor) defineDatabase(st ast.Statement) (bool, error) {
 			return true, sqltype.Unsupported("a database with the collation %s", s.Collation.Value)
 		}
 		return true, x.sess.CreateDatabase(s.DatabaseName.Value)
+	case *ast.AlterDatabaseCollateStatement:
+		return true, sqltype.Unsupported("the COLLATE of ALTER DATABASE")
 	case *ast.AlterDatabaseSetStatement:
 		if err := x.autocommit("ALTER DATABASE"); err != nil {
 			return true, err

@@ -36,6 +36,9 @@ func (x *executor) describe(n Name, args []*Argument) (rows *Rows, err error) {
 	}
 	var cols []Column
 	for _, b := range sc.Batches {
+		if err := x.compile(b.Statements, inner.source); err != nil {
+			return nil, err
+		}
 		for _, st := range b.Statements {
 			done, err := x.describeStatement(st, &cols)
 			if err != nil || done {
@@ -59,10 +62,7 @@ func (x *executor) describeStatement(st ast.Statement, cols *[]Column) (done boo
 			b.with(s.WithCtesAndXmlNamespaces)
 			*cols = b.query(s.QueryExpression, nil).columns()
 		})
-	case *ast.DeclareVariableStatement, *ast.DeclareTableVariableStatement:
-		_, err := x.statement(st) // declares the names that follow; it changes nothing
-		return false, err
-	case *ast.SetVariableStatement, *ast.PredicateSetStatement, *ast.SetTransactionIsolationLevelStatement, *ast.SetCommandStatement, *ast.PrintStatement, *ast.InsertStatement, *ast.UpdateStatement,
+	case *ast.DeclareVariableStatement, *ast.DeclareTableVariableStatement, *ast.SetVariableStatement, *ast.PredicateSetStatement, *ast.SetTransactionIsolationLevelStatement, *ast.SetCommandStatement, *ast.PrintStatement, *ast.InsertStatement, *ast.UpdateStatement,
 		*ast.DeleteStatement, *ast.BeginTransactionStatement, *ast.CommitTransactionStatement:
 		if hasOutput(st) {
 			return false, sqltype.Unsupported("sp_describe_first_result_set of OUTPUT")

@@ -24,6 +24,7 @@ type source struct {
 // declare makes the names of a table reference known to the scope.
 func (b *binder) declare(ref ast.TableReference, sc *scope, applied bool) *source {
 	leaf := func(t *tableRef, n node) *source {
+		sc.expose(t, ref)
 		return &source{ref: t, refs: []*tableRef{t}, mask: 1 << t.idx, leaf: n, lateral: applied}
 	}
 	switch x := ref.(type) {
@@ -214,10 +215,16 @@ func renamed(cols []Column, names []*ast.Identifier, alias string) []Column {
 			out[i].Name = names[i].Value
 		}
 	}
+	seen := make(map[string]bool, len(out))
 	for i := range out {
-		if out[i].Name == "" {
+		name := lower(out[i].Name)
+		if name == "" {
 			failf(8155, "No column name was specified for column %d of '%s'.", i+1, alias)
 		}
+		if seen[name] {
+			failf(8156, "The column '%s' was specified multiple times for '%s'.", out[i].Name, alias)
+		}
+		seen[name] = true
 	}
 	return out
 }

@@ -83,16 +83,35 @@ func (x *executor) createRoutine(s *ast.CreateProcedureStatement, create, alter 
 	}); err != nil {
 		return err
 	}
+	if err := x.compiles(r); err != nil {
+		return err
+	}
 	return x.sess.CreateRoutine(r, create, alter)
 }
 
-// firstOfBatch holds that a statement that makes a procedure is the first of its batch; what follows is its body.
+// compiles looks the body of a procedure through that is being made.
+func (x *executor) compiles(r *Routine) error {
+	outer := x.batch
+	defer func() { x.batch = outer }()
+	x.batch = &batch{vars: map[string]*variable{}, tables: map[string]*tableVar{}, source: r.source, routine: r}
+	for _, p := range r.params {
+		x.batch.vars[lower(p.name)] = &variable{typ: p.typ}
+	}
+	return x.declareAll(r.body, true)
+}
+
+// firstOfBatch holds that a statement that makes a procedure or a schema is the first of its batch; what follows a procedure
+// is its body (Microsoft: SQL Server Utilities Statements - GO; CREATE SCHEMA (Transact-SQL)).
 func firstOfBatch(list []ast.Statement) error {
 	for i, st := range list {
 		switch st.(type) {
 		case *ast.CreateProcedureStatement, *ast.CreateOrAlterProcedureStatement, *ast.AlterProcedureStatement:
 			if i > 0 {
 				return sqltype.Errorf(111, "'CREATE/ALTER PROCEDURE' must be the first statement in a query batch.")
+			}
+		case *ast.CreateSchemaStatement:
+			if i > 0 {
+				return sqltype.Errorf(111, "'CREATE SCHEMA' must be the first statement in a query batch.")
 			}
 		}
 	}
@@ -115,7 +134,9 @@ func (x *executor) callRoutine(r *Routine, args []*Argument) (int32, error) {
 	leave, restore := x.sess.Scope(), x.sess.Settings().keep()
 	x.batch, x.out = inner, counting
 	x.nesting++
-	_, err = x.statements(r.body)
+	if err = x.declareAll(r.body, false); err == nil {
+		_, err = x.statements(r.body)
+	}
 	x.nesting--
 	leave()
 	restore()

@@ -163,6 +163,8 @@ type executor struct {
 	batch   *batch
 	depth   int
 	nesting int // of procedures that users made
+	// below is the last error that a statement has from what it called.
+	below *sqltype.Error
 }
 
 // flow is where to go on after a statement.
@@ -194,6 +196,9 @@ func (x *executor) text(sql string) (flow, error) {
 		if err := firstOfBatch(b.Statements); err != nil {
 			return goOn, err
 		}
+		if err := x.compile(b.Statements, x.batch.source); err != nil {
+			return goOn, err
+		}
 		if f, err := x.statements(b.Statements); f == leaveBatch || err != nil {
 			return f, err
 		}
@@ -209,6 +214,12 @@ func (x *executor) rewritten(sql string) string {
 // parse reads a batch after rewrite.
 func parse(ctx context.Context, sql string) (*ast.Script, error) {
 	if err := unclosed(sql); err != nil {
+		return nil, err
+	}
+	if err := blocksEnd(sql); err != nil {
+		return nil, err
+	}
+	if err := misplacedCollation(sql); err != nil {
 		return nil, err
 	}
 	sc, err := parser.Parse(ctx, strings.NewReader(sql))
@@ -384,7 +395,12 @@ func (b *binder) with(w *ast.WithCtesAndXmlNamespaces) {
 	if w.XmlNamespaces != nil || w.ChangeTrackingContext != nil {
 		unsupported("WITH XMLNAMESPACES and CHANGE_TRACKING_CONTEXT")
 	}
-	for _, c := range w.CommonTableExpressions {
+	for i, c := range w.CommonTableExpressions {
+		for _, before := range w.CommonTableExpressions[:i] {
+			if sqltype.EqualName(before.ExpressionName.Value, c.ExpressionName.Value) {
+				failf(239, "Duplicate common table expression name '%s' was specified.", c.ExpressionName.Value)
+			}
+		}
 		b.ctes[strings.ToLower(c.ExpressionName.Value)] = c
 	}
 }

@@ -1,6 +1,7 @@
 package tsql
 
 import (
+	"cmp"
 	"runtime"
 	"strings"
 
@@ -23,7 +24,52 @@ type tableRef struct {
 	pruned bool // only columns in use are read
 	pos    map[int]int
 	want   []int
+	// exposed is the name that a FROM clause knows it by, if it is of one.
+	exposed exposedName
 }
+
+// exposedName is a correlation name or the name of a table as it was written.
+type exposedName struct {
+	Name
+	correlation bool
+}
+
+// expose gives a table of a FROM clause its name, which no other may have (Microsoft: FROM clause plus JOIN, APPLY, PIVOT
+// (Transact-SQL), table_alias; Database engine events and errors 1000 to 1999). A function without an alias has none.
+func (s *scope) expose(t *tableRef, ref ast.TableReference) {
+	e := exposedName{Name{Object: t.alias}, true}
+	switch r := ref.(type) {
+	case *ast.NamedTableReference:
+		if r.Alias == nil {
+			e = exposedName{objectName(r.SchemaObject), false}
+		}
+	case *ast.VariableTableReference:
+		e.correlation = r.Alias != nil
+	case *ast.QueryDerivedTable, *ast.InlineDerivedTable:
+	case *ast.SchemaObjectFunctionTableReference:
+		if r.Alias == nil {
+			return
+		}
+	default:
+		return
+	}
+	for _, o := range s.tables {
+		switch same := sqltype.EqualName(o.exposed.Object, e.Object); {
+		case o == t || !same || o.exposed.Object == "":
+		case o.exposed.correlation && e.correlation:
+			failf(1011, "The correlation name '%s' is specified multiple times in a FROM clause.", e.Object)
+		case o.exposed.correlation:
+			failf(1012, "The correlation name '%s' has the same exposed name as table '%s'.", o.exposed.Object, e.Name)
+		case e.correlation:
+			failf(1012, "The correlation name '%s' has the same exposed name as table '%s'.", e.Object, o.exposed.Name)
+		case sqltype.EqualName(orDbo(o.exposed.Schema), orDbo(e.Schema)) && sqltype.EqualName(o.exposed.Database, e.Database):
+			failf(1013, "The objects \"%s\" and \"%s\" in the FROM clause have the same exposed names. Use correlation names to distinguish them.", o.exposed.Name, e.Name)
+		}
+	}
+	t.exposed = e
+}
+
+func orDbo(schema string) string { return cmp.Or(schema, "dbo") }
 
 // use gives the place of a column in the segment.
 func (t *tableRef) use(ord int) int {

@@ -12,7 +12,11 @@ import (
 
 func (x *executor) statement(st ast.Statement) (f flow, err error) {
 	if f, err = x.carryOut(st); err != nil {
-		return f, x.located(err, st)
+		err = x.located(err, st)
+		if calling(st) {
+			x.below = asError(err)
+		}
+		return f, err
 	}
 	x.done(st)
 	return f, nil
@@ -93,22 +97,9 @@ func (x *executor) carryOut(st ast.Statement) (f flow, err error) {
 	case *ast.ExecuteStatement:
 		return goOn, x.execute(s)
 	case *ast.DeclareVariableStatement:
-		return goOn, x.plain(func(b *binder) {
-			for _, d := range s.Declarations {
-				if x.declareCursorVariable(d) {
-					continue
-				}
-				v := &variable{typ: b.dataType(d.DataType, 1)}
-				if d.Value != nil {
-					v.val = b.givenOf(d.Value, v.typ)
-				}
-				x.batch.vars[strings.ToLower(d.VariableName.Value)] = v
-			}
-		})
+		return goOn, x.initialize(s)
 	case *ast.DeclareTableVariableStatement:
-		return goOn, x.plain(func(b *binder) {
-			x.batch.tables[strings.ToLower(s.Body.VariableName.Value)] = x.tableVariable(b, s.Body.VariableName.Value, s.Body.Definition)
-		})
+		return goOn, nil // it is there since the batch began
 	case *ast.SetVariableStatement:
 		if ok, err := x.setCursor(s); ok || err != nil {
 			return goOn, err
@@ -244,7 +235,7 @@ func (x *executor) try(s *ast.TryCatchStatement) (flow, error) {
 	f, err := x.statements(s.TryStatements.Statements)
 	x.depth--
 	var e *sqltype.Error
-	if err == nil || !errors.As(err, &e) || e.Class >= 20 {
+	if err == nil || !errors.As(err, &e) || e.Class >= 20 || unresolved(e.Number) && e != x.below {
 		return f, err
 	}
 	before := x.batch.caught
