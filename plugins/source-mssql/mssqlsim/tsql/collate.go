@@ -9,15 +9,15 @@ import (
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 )
 
-// The parser (teesql v1.1.0) misreads "x COLLATE y" inside CAST and before a comparison, sometimes without an error,
-// and takes TYPE for a keyword. Both are rewritten here before it sees them; COLLATE in column definitions is left alone.
+// The parser (teesql v1.1.0) misreads "x COLLATE y" inside CAST and before a comparison, sometimes without an error.
+// It is rewritten here before it sees it; COLLATE in column definitions is left alone.
 
 var definesTable = regexp.MustCompile(`(?i)\b(create|alter)\s+table\b|\btable\s*\(`)
 
 // rewrite turns "operand COLLATE name" into a call the binder knows.
 func rewrite(sql string) string {
 	if !hasWord(sql, "collate") || definesTable.MatchString(sql) {
-		return quoteType(sql)
+		return quoteNames(sql)
 	}
 	toks := tokens(sql)
 	var out []string
@@ -41,7 +41,7 @@ func rewrite(sql string) string {
 		out = append(out[:start], call)
 		i = j
 	}
-	return quoteType(strings.Join(out, ""))
+	return quoteNames(strings.Join(out, ""))
 }
 
 // collatePlace tells whether a COLLATE is that of a database.
@@ -200,22 +200,4 @@ func operand(out []string) int {
 		i--
 	}
 	return i
-}
-
-var typeWord = regexp.MustCompile(`([\s,.(])(?i:type)([\s,)]|$)`)
-
-// quoteType puts brackets round the bare column name TYPE.
-func quoteType(sql string) string {
-	if !hasWord(sql, "type") || !typeWord.MatchString(sql) || strings.Contains(strings.ToUpper(sql), "CREATE TYPE") {
-		return sql
-	}
-	var b strings.Builder
-	for _, t := range tokens(sql) {
-		if strings.EqualFold(t.text, "type") {
-			b.WriteString("[" + t.text + "]")
-			continue
-		}
-		b.WriteString(t.text)
-	}
-	return b.String()
 }

@@ -76,6 +76,8 @@ func unsaidIn(st ast.Statement, source string, first bool) error {
 		if name := calledBare(s, source); name != "" && !first {
 			return sqltype.Errorf(102, "Incorrect syntax near '%s'.", name)
 		}
+	case *ast.MergeStatement:
+		return ended(s, source)
 	case *ast.LabelStatement: // a bare name before END reads as one
 		return sqltype.Unsupported("the statement Label")
 	case *ast.BeginEndBlockStatement:
