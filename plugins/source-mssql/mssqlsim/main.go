@@ -47,20 +47,12 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 		return 2
 	}
 	p.options.TLS, p.options.Version, p.options.Capture = TLSMode(*mode), Version(*version), CaptureMode(*capture)
-	switch {
-	case *capture == "" && p.history == "":
+	if *capture == "" && p.history == "" {
 		p.options.Capture = CapturePolls
-	case p.options.Capture == CapturePolls && p.history != "":
-		fmt.Fprintln(stderr, "mssqlsim: -capture poll does not go with -history, which says itself when what is captured")
-		return 2
 	}
 	p.options.Idles = p.history == ""
-	if fs.NArg() > 0 || p.stepwise && p.history == "" || p.workload != "" && p.workload != "orders" {
-		fmt.Fprintln(stderr, "mssqlsim: no arguments besides the flags; -stepwise needs -history; the only workload is orders")
-		return 2
-	}
-	if p.certificate != "" && p.options.TLS == TLSOff {
-		fmt.Fprintln(stderr, "mssqlsim: -certificate needs -tls: a server that does not encrypt has none")
+	if wrong := p.wrong(fs); wrong != "" {
+		fmt.Fprintln(stderr, "mssqlsim: "+wrong)
 		return 2
 	}
 	if *trace {

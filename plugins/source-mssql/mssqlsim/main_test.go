@@ -103,6 +103,8 @@ func TestMainStepwise(t *testing.T) {
 
 func TestMainArguments(t *testing.T) {
 	t.Parallel()
+	open := filepath.Join(t.TempDir(), "open.sql")
+	must(t, os.WriteFile(open, []byte("CREATE TABLE dbo.t (id int)\nGO\nBEGIN TRANSACTION\nINSERT dbo.t VALUES (1)\n"), 0o600))
 	for _, tc := range []struct {
 		args []string
 		code int
@@ -114,8 +116,17 @@ func TestMainArguments(t *testing.T) {
 		{[]string{"-workload", "lines"}, 2, "the only workload is orders"},
 		{[]string{"-certificate", "server.pem"}, 2, "-certificate needs -tls"},
 		{[]string{"-tls", "on", "-certificate", filepath.Join("nowhere", "server.pem")}, 1, "writing the certificate"},
-		{[]string{"-version", "2005"}, 1, "2005"},
-		{[]string{"-tls", "maybe"}, 1, "maybe"},
+		{[]string{"-version", "2005"}, 2, `-version "2005" is not one of 2016, 2017, 2019, 2022, azure`},
+		{[]string{"-tls", "maybe"}, 2, `-tls "maybe" is not one of off, login, on, strict`},
+		{[]string{"-capture", "never"}, 2, `-capture "never" is not one of poll, commit`},
+		{[]string{"-zone", "Europe/Berlin"}, 2, `-zone "Europe/Berlin" is not the Windows name of a time zone`},
+		{[]string{"-zone", ""}, 2, "-zone"},
+		{[]string{"-database", ""}, 2, "-database needs"},
+		{[]string{"-workload", "orders", "-rows", "-1"}, 2, "-rows -1 is below 0"},
+		{[]string{"-workload", "orders", "-rate", "-1"}, 2, "-rate -1 is below 0"},
+		{[]string{"-rows", "5"}, 2, "-rows needs -workload"},
+		{[]string{"-rate", "0"}, 2, "-rate needs -workload"},
+		{[]string{"-sql", open}, 1, "ends within a transaction"},
 		{[]string{"-history", "nowhere.ndjson"}, 1, "nowhere.ndjson"},
 		{[]string{"-sql", "nowhere.sql"}, 1, "nowhere.sql"},
 	} {
@@ -142,7 +153,7 @@ func TestMainCaptures(t *testing.T) {
 	if c := Main(t.Context(), []string{"-capture", "poll", "-history", "x"}, nil, io.Discard, io.Discard); c != 2 {
 		t.Errorf("exit code %d", c)
 	}
-	if c := Main(t.Context(), []string{"-capture", "never"}, nil, io.Discard, io.Discard); c != 1 {
+	if c := Main(t.Context(), []string{"-capture", "never"}, nil, io.Discard, io.Discard); c != 2 {
 		t.Errorf("exit code %d", c)
 	}
 }

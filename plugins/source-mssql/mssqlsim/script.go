@@ -56,6 +56,9 @@ func (d *Database) runFile(ctx context.Context, path string) error {
 			return fmt.Errorf("%s, line %d (batch %d): %s%w", path, line, i+1, number, err)
 		}
 	}
+	if sess.TranCount() > 0 {
+		return fmt.Errorf("%s ends within a transaction, whose changes would be lost: end it with COMMIT or ROLLBACK", path)
+	}
 	return nil
 }
 
