@@ -135,7 +135,7 @@ func (db *Database) CreateTable(def tsql.TableDef) error {
 	if !known {
 		return sqltype.Errorf(2760, "The specified schema name \"%s\" either does not exist or you do not have permission to use it.", def.Name.Schema)
 	}
-	if db.table(def.Name.Schema, def.Name.Object) != nil {
+	if db.table(def.Name.Schema, def.Name.Object) != nil || db.routines[routineKey(def.Name.Schema, def.Name.Object)] != nil {
 		return sqltype.Errorf(2714, "There is already an object named '%s' in the database.", def.Name.Object)
 	}
 	t, err := db.newTable(def)

@@ -71,6 +71,13 @@ func (s *Session) hasObjectPerms(db *Database, full, want string, column sqltype
 		}
 		return null
 	}
+	if r := db.routines[routineKey(schema, parts[len(parts)-1])]; r != nil && column.IsNull() {
+		if sec := securableRoutine(r); want == "ANY" {
+			return flag01(s.anyOf(db, sec))
+		} else {
+			return flag01(s.can(db, want, sec))
+		}
+	}
 	return null
 }
 

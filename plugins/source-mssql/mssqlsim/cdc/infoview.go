@@ -20,9 +20,7 @@ var infoViews = map[string]view{
 	"views": func(*Session, *Database) *tsql.Rows {
 		return &tsql.Rows{Cols: []tsql.Column{ncol("TABLE_CATALOG", sysname), ncol("TABLE_SCHEMA", sysname), col("TABLE_NAME", sysname), ncol("VIEW_DEFINITION", sqltype.Str(sqltype.NVarChar, 4000))}}
 	},
-	"routines": func(*Session, *Database) *tsql.Rows {
-		return &tsql.Rows{Cols: []tsql.Column{ncol("SPECIFIC_CATALOG", sysname), ncol("SPECIFIC_SCHEMA", sysname), col("SPECIFIC_NAME", sysname), ncol("ROUTINE_TYPE", sqltype.Str(sqltype.NVarChar, 20))}}
-	},
+	"routines": infoRoutines,
 }
 
 func infoTables(s *Session, db *Database) *tsql.Rows {

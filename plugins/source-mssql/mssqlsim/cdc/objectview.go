@@ -16,6 +16,7 @@ var objectViews = map[string]view{
 	"computed_columns":    computedColumns,
 	"foreign_keys":        noForeignKeys,
 	"views":               noViews,
+	"procedures":          sysProcedures,
 }
 
 // part is a row of sys.objects: a table or a constraint of one.
@@ -31,6 +32,7 @@ type part struct {
 	column *column
 	// shipped: of change data capture itself
 	shipped bool
+	changed int64 // 0 is when it was created
 }
 
 // captureTables are the tables of change data capture besides change tables, and captureID is the object id of the
@@ -90,7 +92,7 @@ func (s *Session) parts(db *Database) (out []part) {
 			}
 		}
 	}
-	return append(out, s.captureParts(db)...)
+	return append(append(out, s.routineParts(db)...), s.captureParts(db)...)
 }
 
 var objectColumns = []tsql.Column{col("name", sysname), col("object_id", integer), ncol("principal_id", integer), col("schema_id", integer), col("parent_object_id", integer), col("type", sqltype.Str(sqltype.Char, 2)),
@@ -98,7 +100,7 @@ var objectColumns = []tsql.Column{col("name", sysname), col("object_id", integer
 
 func (p *part) row(db *Database) sqltype.Row {
 	schema, _ := db.schemaID(p.schema)
-	return sqltype.Row{text(p.name), num(int64(p.id)), null, num(int64(schema)), num(int64(p.parent)), text(p.typ), text(p.desc), sqltype.FromTicks(p.created), sqltype.FromTicks(p.created), flag(p.in != nil || p.shipped),
+	return sqltype.Row{text(p.name), num(int64(p.id)), null, num(int64(schema)), num(int64(p.parent)), text(p.typ), text(p.desc), sqltype.FromTicks(p.created), sqltype.FromTicks(max(p.created, p.changed)), flag(p.in != nil || p.shipped),
 		flag(false), flag(false)}
 }
 

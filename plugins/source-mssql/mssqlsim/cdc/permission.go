@@ -100,7 +100,7 @@ func (s *Session) Permit(p tsql.Permit) error {
 		if to.fixed && to.id != publicID && to.id != guestID || to == me {
 			return sqltype.Errorf(4624, "Cannot grant, deny, or revoke permissions to sa, dbo, entity owner, information_schema, sys, or yourself.")
 		}
-		for _, q := range expand(p.Permissions, on.class) {
+		for _, q := range expand(p.Permissions, on) {
 			if allowed[q.Name] == "" {
 				return sqltype.Errorf(4606, "Granted or revoked privilege %s is not compatible with object.", q.Name)
 			}
@@ -124,14 +124,17 @@ func (s *Session) Permit(p tsql.Permit) error {
 }
 
 // expand replaces ALL by what it stands for.
-func expand(list []tsql.Permission, class int) (out []tsql.Permission) {
+func expand(list []tsql.Permission, on *securable) (out []tsql.Permission) {
 	for _, q := range list {
 		if q.Name != "ALL" {
 			out = append(out, q)
 			continue
 		}
 		names := []string{"SELECT", "INSERT", "UPDATE", "DELETE", "REFERENCES"}
-		if class == classDatabase {
+		switch {
+		case on.routine:
+			names = []string{"EXECUTE"}
+		case on.class == classDatabase:
 			names = []string{"CREATE TABLE", "CREATE VIEW", "CREATE PROCEDURE", "CREATE FUNCTION", "BACKUP DATABASE"}
 		}
 		for _, n := range names {
@@ -218,8 +221,12 @@ func (s *Session) securable(db *Database, p tsql.Permit) (*securable, map[string
 	for _, o := range s.everyObject(db) {
 		if sqltype.EqualName(o.name, name) && sqltype.EqualName(o.schema, schema) {
 			on := o.securable()
-			return &on, objectPermissions, nil
+			return &on, tablePermissions, nil
 		}
+	}
+	if r := db.routines[routineKey(schema, name)]; r != nil {
+		on := securableRoutine(r)
+		return &on, routinePermissions, nil
 	}
 	return nil, nil, notFound("object", name)
 }

@@ -19,7 +19,7 @@ func (db *Database) RenameTable(table, name string) error {
 }
 
 func (db *Database) renameTable(t *Table, name string) error {
-	if db.table(t.Schema, name) != nil || strings.TrimSpace(name) == "" {
+	if db.table(t.Schema, name) != nil || db.routines[routineKey(t.Schema, name)] != nil || strings.TrimSpace(name) == "" {
 		return inUse(name, "object")
 	}
 	t.Name = name
@@ -64,6 +64,14 @@ func rename(s *Session, db *Database, a args) (*tsql.Rows, error) {
 			return nil, db.renameTable(t, to)
 		}
 		parts := nameParts(name)
+		if schema := ""; len(parts) < 3 {
+			if len(parts) == 2 {
+				schema = parts[0]
+			}
+			if db.routines[routineKey(schema, parts[len(parts)-1])] != nil {
+				return nil, sqltype.Unsupported("sp_rename of a procedure")
+			}
+		}
 		return nil, db.renameConstraint(name, parts[len(parts)-1], to)
 	case "DATABASE", "USERDATATYPE", "STATISTICS":
 		return nil, sqltype.Unsupported("sp_rename of a %s", kind)

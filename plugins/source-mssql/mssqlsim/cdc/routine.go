@@ -1,91 +1,215 @@
 package cdc
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
 )
 
-// routineHome is where the procedure of a name is kept: the session for #temporary ones, else the database.
-func (s *Session) routineHome(n tsql.Name) (db *Database, home map[string]*tsql.Routine, key string, err error) {
-	if db, err = s.at(n); err != nil {
-		return nil, nil, "", err
-	}
-	schema := n.Schema
+// routineKey is what a procedure is kept under; "" is the schema dbo.
+func routineKey(schema, name string) string {
 	if schema == "" {
 		schema = "dbo"
 	}
-	key = lower(schema) + "." + lower(n.Object)
-	if strings.HasPrefix(n.Object, "#") {
+	return lower(schema) + "." + lower(name)
+}
+
+// home is where the procedure of a name is kept: the session for #temporary ones, else the database. One without a schema
+// is looked for in that of the user, then in dbo (Microsoft: EXECUTE (Transact-SQL), module_name).
+type home struct {
+	db       *Database
+	routines map[string]*tsql.Routine
+	schema   string // in which it is, or is made
+	key      string
+}
+
+func (s *Session) routineHome(n tsql.Name) (h home, err error) {
+	if h.db, err = s.at(n); err != nil {
+		return h, err
+	}
+	h.routines, h.schema = h.db.routines, n.Schema
+	switch {
+	case strings.HasPrefix(n.Object, "#"):
 		if s.routines == nil {
 			s.routines = map[string]*tsql.Routine{}
 		}
-		return db, s.routines, key, nil
+		h.routines = s.routines
+	case h.schema == "":
+		h.schema = s.defaultSchema(h.db)
+		h.db.mu.RLock()
+		if h.routines[routineKey(h.schema, n.Object)] == nil && h.routines[routineKey("dbo", n.Object)] != nil {
+			h.schema = "dbo"
+		}
+		h.db.mu.RUnlock()
 	}
-	return db, db.routines, key, nil
+	if h.schema == "" {
+		h.schema = "dbo"
+	}
+	h.key = routineKey(h.schema, n.Object)
+	return h, nil
 }
 
-// Routine finds a procedure that a user made. Only owners of the database may execute those of it, since permissions on
-// procedures are not built.
+// Routine finds a procedure that a user made, and asks for EXECUTE on it (Microsoft: EXECUTE (Transact-SQL), Permissions).
 func (s *Session) Routine(n tsql.Name) (*tsql.Routine, error) {
-	db, home, key, err := s.routineHome(n)
+	h, err := s.routineHome(n)
 	if err != nil {
 		return nil, err
 	}
-	db.mu.RLock()
-	r := home[key]
-	db.mu.RUnlock()
-	if r != nil && !s.dbo(db) {
-		return nil, sqltype.Errorf(229, "The EXECUTE permission was denied on the object '%s', database '%s', schema 'dbo'.", n.Object, db.Name)
+	h.db.mu.RLock()
+	r := h.routines[h.key]
+	h.db.mu.RUnlock()
+	if r == nil || strings.HasPrefix(n.Object, "#") || s.chain.reaches(h.db, r.Name.Schema) || s.can(h.db, "EXECUTE", securableRoutine(r)) {
+		return r, nil
 	}
-	return r, nil
+	return nil, denied("EXECUTE", r.Name.Object, h.db.Name, r.Name.Schema)
 }
 
-// CreateRoutine keeps a procedure, also one that takes the place of another.
+// CreateRoutine keeps a procedure, also one that takes the place of another, whose permissions it has.
 func (s *Session) CreateRoutine(r *tsql.Routine, create, alter bool) error {
-	db, home, key, err := s.changeRoutines(r.Name)
+	h, err := s.changeRoutines(r.Name)
 	if err != nil {
 		return err
 	}
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	there := home[key] != nil
+	h.db.mu.Lock()
+	defer h.db.mu.Unlock()
+	old := h.routines[h.key]
 	switch {
-	case there && !alter || db.table(r.Name.Schema, r.Name.Object) != nil:
+	case old != nil && !alter || h.db.table(h.schema, r.Name.Object) != nil:
 		return sqltype.Errorf(2714, "There is already an object named '%s' in the database.", r.Name.Object)
-	case !there && !create:
+	case old == nil && !create:
 		return sqltype.Errorf(208, "Invalid object name '%s'.", r.Name)
 	}
-	if schema, _, _ := strings.Cut(key, "."); !named(db.schemas, schema) {
-		return sqltype.Errorf(2760, "The specified schema name \"%s\" either does not exist or you do not have permission to use it.", r.Name.Schema)
+	i := slices.IndexFunc(h.db.schemas, func(n string) bool { return n != "" && sqltype.EqualName(n, h.schema) })
+	if i < 0 {
+		return noSchema(r.Name.Schema)
 	}
-	home[key] = r
+	r.Name.Schema = h.db.schemas[i]
+	r.Changed = sqltype.DateTimeTicks(s.srv.local(s.srv.clock.Now()))
+	if old != nil {
+		r.ID, r.Created = old.ID, old.Created
+	} else {
+		r.ID, r.Created = h.db.objectID(), r.Changed
+	}
+	h.routines[h.key] = r
 	return nil
 }
 
-// DropRoutine removes a procedure.
+// DropRoutine removes a procedure and what was granted on it.
 func (s *Session) DropRoutine(n tsql.Name, ifExists bool) error {
-	db, home, key, err := s.changeRoutines(n)
+	h, err := s.changeRoutines(n)
 	if err != nil {
 		return err
 	}
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	if home[key] == nil && !ifExists {
+	h.db.mu.Lock()
+	defer h.db.mu.Unlock()
+	r := h.routines[h.key]
+	if r == nil {
+		if ifExists {
+			return nil
+		}
 		return sqltype.Errorf(3701, "Cannot drop the procedure '%s', because it does not exist or you do not have permission.", n)
 	}
-	delete(home, key)
+	delete(h.routines, h.key)
+	h.db.sec.mu.Lock()
+	defer h.db.sec.mu.Unlock()
+	h.db.sec.drop(func(g *permission) bool { return g.class == classObject && g.major == r.ID })
 	return nil
 }
 
-func (s *Session) changeRoutines(n tsql.Name) (*Database, map[string]*tsql.Routine, string, error) {
+func (s *Session) changeRoutines(n tsql.Name) (home, error) {
 	if s.tx != nil {
-		return nil, nil, "", sqltype.Unsupported("changing procedures inside a transaction")
+		return home{}, sqltype.Unsupported("changing procedures inside a transaction")
 	}
-	db, home, key, err := s.routineHome(n)
-	if err == nil && !s.dbo(db) {
-		err = sqltype.Errorf(262, "CREATE PROCEDURE permission denied in database '%s'.", db.Name)
+	h, err := s.routineHome(n)
+	if err == nil && !s.dbo(h.db) {
+		err = missing("CREATE PROCEDURE", h.db.Name)
 	}
-	return db, home, key, err
+	return h, err
+}
+
+// Permissions that tables and procedures have (Microsoft: GRANT Object Permissions (Transact-SQL)).
+var (
+	tablePermissions   = without(objectPermissions, "EXECUTE")
+	routinePermissions = without(objectPermissions, "SELECT", "INSERT", "UPDATE", "DELETE", "REFERENCES", "VIEW CHANGE TRACKING")
+)
+
+func without(m map[string]string, names ...string) map[string]string {
+	m = maps.Clone(m)
+	for _, n := range names {
+		delete(m, n)
+	}
+	return m
+}
+
+// securableRoutine gives a procedure as permissions know it.
+func securableRoutine(r *tsql.Routine) securable {
+	return securable{class: classObject, schema: r.Name.Schema, id: r.ID, object: r.Name.Object, routine: true}
+}
+
+// chain is the ownership chain of the procedure whose statements run: what belongs to the same owner in the same database
+// is used without permissions (Microsoft: Ownership chains). The zero value is none.
+type chain struct {
+	db    *Database
+	owner int32
+}
+
+// Chain begins the chain of a procedure; texts that it runs are outside of it.
+func (s *Session) Chain(r *tsql.Routine) (back func()) {
+	before := s.chain
+	s.chain = chain{}
+	if r != nil && !strings.HasPrefix(r.Name.Object, "#") {
+		s.db.mu.RLock()
+		here := s.db.routines[routineKey(r.Name.Schema, r.Name.Object)] == r
+		s.db.mu.RUnlock()
+		if here { // of another database it has no chain in this one
+			s.chain = chain{s.db, s.db.sec.ownerID(r.Name.Schema)}
+		}
+	}
+	return func() { s.chain = before }
+}
+
+// reaches tells whether an object of a schema belongs to the chain. The schema cdc has an owner of its own, the user cdc.
+func (c chain) reaches(db *Database, schema string) bool {
+	return c.db == db && db != nil && !sqltype.EqualName(schema, "cdc") && db.sec.ownerID(schema) == c.owner
+}
+
+// routinesOf lists the procedures that a session sees, by name.
+func (s *Session) routinesOf(db *Database) (out []*tsql.Routine) {
+	for _, key := range slices.Sorted(maps.Keys(db.routines)) {
+		if r := db.routines[key]; s.dbo(db) || s.anyOf(db, securableRoutine(r)) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// routineParts lists them for sys.objects.
+func (s *Session) routineParts(db *Database) (out []part) {
+	for _, r := range s.routinesOf(db) {
+		out = append(out, part{object: object{id: r.ID, name: r.Name.Object, schema: r.Name.Schema, created: r.Created}, id: r.ID, name: r.Name.Object, typ: "P ", desc: "SQL_STORED_PROCEDURE", changed: r.Changed})
+	}
+	return out
+}
+
+// sysProcedures is Microsoft: sys.procedures (Transact-SQL).
+func sysProcedures(s *Session, db *Database) *tsql.Rows {
+	return s.view(db, []tsql.Column{col("is_auto_executed", bit), ncol("is_execution_replicated", bit), ncol("is_repl_serializable_only", bit), ncol("skips_repl_constraints", bit)}, func(p *part) sqltype.Row {
+		if p.typ != "P " {
+			return nil
+		}
+		return sqltype.Row{flag(false), flag(false), flag(false), flag(false)}
+	})
+}
+
+// infoRoutines is Microsoft: ROUTINES (Transact-SQL).
+func infoRoutines(s *Session, db *Database) *tsql.Rows {
+	r := &tsql.Rows{Cols: []tsql.Column{ncol("SPECIFIC_CATALOG", sysname), ncol("SPECIFIC_SCHEMA", sysname), col("SPECIFIC_NAME", sysname), ncol("ROUTINE_CATALOG", sysname), ncol("ROUTINE_SCHEMA", sysname),
+		col("ROUTINE_NAME", sysname), ncol("ROUTINE_TYPE", sqltype.Str(sqltype.NVarChar, 20))}}
+	for _, p := range s.routinesOf(db) {
+		r.Data = append(r.Data, sqltype.Row{text(db.Name), text(p.Name.Schema), text(p.Name.Object), text(db.Name), text(p.Name.Schema), text(p.Name.Object), text("PROCEDURE")})
+	}
+	return r
 }

@@ -77,6 +77,11 @@ func (s *Session) dropSchema(name string, ifExists bool) error {
 			return sqltype.Errorf(3729, "Cannot drop schema '%s' because it is being referenced by object '%s'.", name, t.Name)
 		}
 	}
+	for _, r := range db.routines {
+		if sqltype.EqualName(r.Name.Schema, name) {
+			return sqltype.Errorf(3729, "Cannot drop schema '%s' because it is being referenced by object '%s'.", name, r.Name.Object)
+		}
+	}
 	for i, n := range db.schemas {
 		if sqltype.EqualName(n, name) {
 			db.schemas[i] = "" // its place is the id of the schema
@@ -112,6 +117,9 @@ func (s *Session) transfer(schema string, n tsql.Name) error {
 		return sqltype.Errorf(15151, "Cannot alter the schema '%s', because it does not exist or you do not have permission.", schema)
 	}
 	t := s.tableNamed(db, n)
+	if t == nil && db.routines[routineKey(n.Schema, n.Object)] != nil {
+		return sqltype.Unsupported("ALTER SCHEMA TRANSFER of a procedure")
+	}
 	if t == nil || !s.mayControl(t) {
 		return sqltype.Errorf(15151, "Cannot find the object '%s', because it does not exist or you do not have permission.", n.Object)
 	}

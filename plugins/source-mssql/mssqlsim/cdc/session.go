@@ -31,6 +31,7 @@ type Session struct {
 	ids       scopes
 	ctx       context.Context          // of the running statement, for changes of shape that wait
 	routines  map[string]*tsql.Routine // #temporary procedures
+	chain     chain                    // of ownership, within a procedure
 	// number tells the session's temporary tables from those of others; 0 before the first. temporaries are the databases
 	// in which it made some.
 	number      uint64
@@ -201,7 +202,7 @@ func (s *Session) SetLockTimeout(ms int64) {
 // Reset brings the settings back, as a pooled connection's reset does; the isolation level stays.
 func (s *Session) Reset() {
 	s.settings = tsql.Settings{Options: tsql.DefaultOptions}
-	s.wait, s.priority, s.ids, s.as, s.routines = -1, 0, scopes{}, nil, nil
+	s.wait, s.priority, s.ids, s.as, s.routines, s.chain = -1, 0, scopes{}, nil, nil, chain{}
 	s.dropTemporaries()
 }
 
@@ -321,7 +322,7 @@ func (s *Session) Relation(n tsql.Name) (tsql.Relation, error) {
 	r := s.source(t)
 	o := t.object()
 	sec := o.securable()
-	if a := s.access(db, "SELECT", sec); !a.all() {
+	if a := s.access(db, "SELECT", sec); !a.all() && !s.chain.reaches(db, sec.schema) {
 		r.only = a.column
 	}
 	return r, nil

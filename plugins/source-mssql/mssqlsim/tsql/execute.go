@@ -222,6 +222,7 @@ func (x *executor) nested(sql string, vars map[string]*variable, levels int) err
 	inner.cursors, inner.cursorVars = nil, nil
 	x.batch = &inner
 	defer x.sess.Scope()()
+	defer x.sess.Chain(nil)()
 	restore := x.sess.Settings().keep()
 	defer func() {
 		restore()

@@ -11,7 +11,11 @@ import (
 // Routine is a stored procedure that a user made. What its statements mean is looked up when they run, as in SQL Server
 // (Microsoft: CREATE PROCEDURE (Transact-SQL), Deferred Name Resolution).
 type Routine struct {
-	Name   Name
+	Name Name
+	// ID, Created and Changed are what the catalog shows; they are set when it is kept. Times are ticks.
+	ID               int32
+	Created, Changed int64
+
 	params []routineParam
 	body   []ast.Statement
 	source string // of the batch that made it
@@ -33,6 +37,9 @@ type RoutineSession interface {
 	// is none.
 	CreateRoutine(r *Routine, create, alter bool) error
 	DropRoutine(n Name, ifExists bool) error
+	// Chain makes a procedure the one whose statements run, nil for those of a text, until back is called: what its owner
+	// also owns may be used without permissions.
+	Chain(r *Routine) (back func())
 }
 
 // nestingLimit is how deep procedures may call each other (Microsoft: Nest Stored Procedures).
@@ -131,13 +138,14 @@ func (x *executor) callRoutine(r *Routine, args []*Argument) (int32, error) {
 	outer, out, open := x.batch, x.out, x.sess.TranCount()
 	inner := &batch{vars: vars, tables: map[string]*tableVar{}, implicit: outer.implicit, caught: outer.caught, source: r.source, routine: r}
 	counting := &settingOutput{Output: out}
-	leave, restore := x.sess.Scope(), x.sess.Settings().keep()
+	leave, restore, unchain := x.sess.Scope(), x.sess.Settings().keep(), x.sess.Chain(r)
 	x.batch, x.out = inner, counting
 	x.nesting++
 	if err = x.declareAll(r.body, false); err == nil {
 		_, err = x.statements(r.body)
 	}
 	x.nesting--
+	unchain()
 	leave()
 	restore()
 	counting.restore()
