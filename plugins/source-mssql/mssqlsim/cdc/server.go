@@ -97,8 +97,10 @@ func NewServer(c Config) (*Server, error) {
 	if s.clock == nil {
 		s.clock = SystemClock{}
 	}
-	s.Database("master")
-	s.Database(msdb)
+	simple := "SIMPLE" // Microsoft: Back up and restore of system databases
+	for _, name := range []string{"master", msdb} {
+		s.Database(name).recovery.Store(&simple)
+	}
 	return s, nil
 }
 
