@@ -32,7 +32,7 @@ func (s *Session) TableFunction(n tsql.Name) (*tsql.TableFunction, error) {
 		return nil, err
 	}
 	if !sqltype.EqualName(n.Schema, "cdc") {
-		return nil, nil
+		return nil, s.unbuilt(db, n)
 	}
 	db.mu.RLock()
 	defer db.mu.RUnlock()

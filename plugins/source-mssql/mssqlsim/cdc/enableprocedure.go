@@ -19,10 +19,6 @@ var enableProcedures = map[string]captureProcedure{
 		call: cleanupTable},
 }
 
-// unknownProcedures are those of change data capture that a server has and that are not simulated (Microsoft: Change data
-// capture stored procedures (Transact-SQL)).
-var unknownProcedures = []string{"sp_cdc_generate_wrapper_function", "sp_cdc_vupgrade"}
-
 // captureProcedure finds a procedure of change data capture, nil when the name is no such one's.
 func (s *Session) captureProcedure(db *Database, n tsql.Name) *tsql.Procedure {
 	def, ok := jobProcedures[lower(n.Object)]

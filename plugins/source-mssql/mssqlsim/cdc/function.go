@@ -20,7 +20,7 @@ func (s *Session) Function(n tsql.Name) (*tsql.Function, error) {
 		return nil, err
 	}
 	if !sqltype.EqualName(n.Schema, "sys") {
-		return nil, nil
+		return nil, s.unbuilt(db, n)
 	}
 	fn := func(ret sqltype.Type, call func(args []sqltype.Value) (sqltype.Value, error), params ...sqltype.Type) (*tsql.Function, error) {
 		return &tsql.Function{Params: params, Returns: ret, Call: func(args []sqltype.Value) (sqltype.Value, error) {
@@ -79,7 +79,7 @@ func (s *Session) Function(n tsql.Name) (*tsql.Function, error) {
 		},
 			sysname, sysname, updateMask)
 	}
-	return nil, nil
+	return nil, s.unbuilt(db, n)
 }
 
 // updateMask is the type of __$update_mask.

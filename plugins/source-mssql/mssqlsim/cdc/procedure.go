@@ -24,9 +24,6 @@ func (s *Session) Procedure(n tsql.Name) (*tsql.Procedure, error) {
 	if n.Schema != "" && !sqltype.EqualName(n.Schema, "sys") && !sqltype.EqualName(n.Schema, "dbo") {
 		return nil, nil
 	}
-	if named(unknownProcedures, n.Object) {
-		return nil, sqltype.Unsupported("the procedure sys.%s", lower(n.Object))
-	}
 	if p := s.captureProcedure(db, n); p != nil {
 		return p, nil
 	}
@@ -38,7 +35,7 @@ func (s *Session) Procedure(n tsql.Name) (*tsql.Procedure, error) {
 		}
 	}
 	if !ok {
-		return nil, nil
+		return nil, s.unbuiltProcedure(db, n)
 	}
 	return &tsql.Procedure{Params: def.params, Call: func(ctx context.Context, a map[string]sqltype.Value) (*tsql.Rows, error) { return def.call(s, db, a) }}, nil
 }

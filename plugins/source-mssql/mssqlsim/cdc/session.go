@@ -311,13 +311,16 @@ func (s *Session) Relation(n tsql.Name) (tsql.Relation, error) {
 	defer db.mu.RUnlock()
 	switch lower(n.Schema) {
 	case "sys", "information_schema":
-		return s.systemView(db, lower(n.Schema), lower(n.Object))
+		if v, err := s.systemView(db, lower(n.Schema), lower(n.Object)); v != nil || err != nil {
+			return v, err
+		}
+		return nil, s.unbuilt(db, n)
 	case "cdc":
 		return s.cdcRelation(db, n.Object)
 	}
 	t := s.tableNamed(db, n)
 	if t == nil {
-		return nil, nil
+		return nil, s.unbuilt(db, n)
 	}
 	r := s.source(t)
 	o := t.object()
