@@ -47,6 +47,8 @@ func (p *program) wrong(fs *flag.FlagSet) string {
 		return fmt.Sprintf("-rows %d is below 0", p.load.Rows)
 	case p.load.Rate < 0:
 		return fmt.Sprintf("-rate %d is below 0", p.load.Rate)
+	case p.options.Memory <= 0 || p.options.Memory>>20 > 1<<40:
+		return "-memory needs a number of MiB above 0"
 	case p.certificate != "" && p.options.TLS == TLSOff:
 		return "-certificate needs -tls: a server that does not encrypt has none"
 	}

@@ -28,3 +28,24 @@ func TestFullJoin(t *testing.T) {
 		{"in the FROM of a change", "DELETE l FROM dbo.l FULL JOIN dbo.r ON l.id = r.id", "refused: mssqlsim does not understand FULL JOIN in the FROM of a change"},
 	})
 }
+
+// Whatever finds the right rows of a left one, the pairs are those of the condition over all of them, and an outer join adds
+// what has no pair (Microsoft: FROM clause plus JOIN, APPLY, PIVOT (Transact-SQL), <join_type>).
+func TestJoinsHaveThePairsOfTheirCondition(t *testing.T) {
+	t.Parallel()
+	_, conn := newDatabase(t)
+	exec(t, conn, `CREATE TABLE dbo.l (id int NOT NULL, k int NULL, s varchar(5) NULL); CREATE TABLE dbo.r (id int NOT NULL, k int NULL, s varchar(5) NULL)
+		INSERT INTO dbo.l VALUES (1, 10, 'a'), (2, 20, 'A'), (3, NULL, 'b'), (4, 20, NULL), (5, 30, 'c'), (5, 30, 'c')
+		INSERT INTO dbo.r VALUES (1, 20, 'a'), (2, 20, 'b'), (3, NULL, 'A'), (4, 40, NULL), (5, 30, 'C'), (5, 30, 'C')`)
+	for _, on := range []string{"l.k = r.k", "l.k = r.k AND l.s = r.s", "l.k = r.k AND l.id < r.id", "l.k = r.k AND l.id > 2 AND r.id < 5", "l.s = r.s", "l.k < r.k", "l.k = r.k OR l.s = r.s", "l.id = r.id AND 1 = 0"} {
+		pairs := "SELECT l.id, r.id AS other FROM dbo.l CROSS JOIN dbo.r WHERE " + on
+		left := " UNION ALL SELECT l.id, NULL FROM dbo.l WHERE NOT EXISTS (SELECT 1 FROM dbo.r WHERE " + on + ")"
+		right := " UNION ALL SELECT NULL, r.id FROM dbo.r WHERE NOT EXISTS (SELECT 1 FROM dbo.l WHERE " + on + ")"
+		for kind, want := range map[string]string{"JOIN": pairs, "LEFT JOIN": pairs + left, "RIGHT JOIN": pairs + right, "FULL JOIN": pairs + left + right} {
+			got := ask(conn, "SELECT l.id, r.id AS other FROM dbo.l "+kind+" dbo.r ON "+on+" ORDER BY 1, 2", false)
+			if want := ask(conn, want+" ORDER BY 1, 2", false); got != want {
+				t.Errorf("%s ON %s\n got %s\nwant %s", kind, on, got, want)
+			}
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/history"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tds"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/workload"
 )
 
@@ -39,6 +40,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	version := fs.String("version", "2022", "product version: 2016, 2017, 2019, 2022 or azure")
 	fs.StringVar(&p.options.Zone, "zone", "UTC", "Windows `name` of the server's time zone")
 	capture := fs.String("capture", "", "`mode` of capture: poll, at the polling interval of its job, or commit, right behind each commit; default is poll, with -history commit")
+	memory := fs.Int64("memory", tsql.DefaultMemory>>20, "`MiB` of rows that one session may hold in sorts, groups, joins, changes and open cursors")
 	trace := fs.Bool("trace", false, "print every request to standard error")
 	if err := fs.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -51,6 +53,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 		p.options.Capture = CapturePolls
 	}
 	p.options.Idles = p.history == ""
+	p.options.Memory = *memory << 20
 	if wrong := p.wrong(fs); wrong != "" {
 		fmt.Fprintln(stderr, "mssqlsim: "+wrong)
 		return 2

@@ -125,6 +125,7 @@ func TestMainArguments(t *testing.T) {
 		{[]string{"-workload", "orders", "-rows", "-1"}, 2, "-rows -1 is below 0"},
 		{[]string{"-workload", "orders", "-rate", "-1"}, 2, "-rate -1 is below 0"},
 		{[]string{"-rows", "5"}, 2, "-rows needs -workload"},
+		{[]string{"-memory", "0"}, 2, "-memory needs a number of MiB above 0"},
 		{[]string{"-rate", "0"}, 2, "-rate needs -workload"},
 		{[]string{"-sql", open}, 1, "ends within a transaction"},
 		{[]string{"-history", "nowhere.ndjson"}, 1, "nowhere.ndjson"},

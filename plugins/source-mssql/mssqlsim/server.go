@@ -11,6 +11,7 @@ import (
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/cdc"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tds"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
 )
 
 // The parts of package cdc that callers meet.
@@ -89,6 +90,9 @@ type Options struct {
 	// Idles makes capture write an entry every five minutes without a commit, as a server's does, with CaptureAtOnce, too.
 	Idles bool
 	Name  string // @@SERVERNAME
+	// Memory is how many bytes of rows one session may hold in sorts, groups, joins, changes and open cursors: past it a
+	// statement is refused. 0 is 1 GiB.
+	Memory int64
 	// Trace receives every request.
 	Trace func(tds.Event)
 }
@@ -128,7 +132,10 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	default:
 		return nil, fmt.Errorf("starting the simulator: the capture mode %q is not one of commit, poll", o.Capture)
 	}
-	model, err := cdc.NewServer(cdc.Config{Name: o.Name, Version: o.Version, Zone: o.Zone, Clock: o.Clock, Polls: o.Capture == CapturePolls, Idles: o.Idles})
+	if o.Memory == 0 {
+		o.Memory = tsql.DefaultMemory
+	}
+	model, err := cdc.NewServer(cdc.Config{Name: o.Name, Version: o.Version, Zone: o.Zone, Clock: o.Clock, Polls: o.Capture == CapturePolls, Idles: o.Idles, Memory: o.Memory})
 	if err != nil {
 		return nil, fmt.Errorf("starting the simulator: %w", err)
 	}
@@ -138,7 +145,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	}
 	s := &Server{cdc: model, password: o.Password, tls: o.TLS}
 	s.handler = &handler{model: model, conns: map[uint64]*conn{}, fails: s.faults.login}
-	s.tds = &tds.Server{Handler: s.handler, Name: model.Name, Trace: o.Trace, Fault: s.faults.next}
+	s.tds = &tds.Server{Handler: s.handler, Name: model.Name, Trace: o.Trace, Fault: s.faults.next, CursorMemory: o.Memory}
 	switch o.TLS {
 	case "", TLSOff:
 		s.tls = TLSOff

@@ -37,6 +37,9 @@ type Config struct {
 	// Idles makes capture write an entry when nothing was committed for five minutes, also without Polls: the next
 	// statement finds it.
 	Idles bool
+	// Memory is how many bytes of rows one session may hold in sorts, groups, joins, changes and open cursors; 0 is
+	// tsql.DefaultMemory.
+	Memory int64
 }
 
 // Server is an instance: databases and logins.
@@ -48,6 +51,7 @@ type Server struct {
 	location *time.Location
 	polls    bool
 	idles    bool
+	memory   int64
 	wake     chan struct{} // a job may be due
 	agent    atomic.Int32  // AgentState
 	// textRepl is the option max text repl size as it was set, and as it is in use
@@ -71,7 +75,7 @@ type Server struct {
 
 // NewServer gives a server with the databases master and msdb.
 func NewServer(c Config) (*Server, error) {
-	s := &Server{Name: c.Name, Version: c.Version, Zone: c.Zone, clock: c.Clock, polls: c.Polls, idles: c.Idles, wake: make(chan struct{}, 1), dbs: map[string]*Database{}, logins: map[string]*Login{}, left: make(chan struct{})}
+	s := &Server{Name: c.Name, Version: c.Version, Zone: c.Zone, clock: c.Clock, polls: c.Polls, idles: c.Idles, memory: c.Memory, wake: make(chan struct{}, 1), dbs: map[string]*Database{}, logins: map[string]*Login{}, left: make(chan struct{})}
 	s.agent.Store(int32(AgentRunning))
 	for _, option := range []*atomic.Int64{&s.textRepl, &s.textReplUsed} {
 		option.Store(textReplDefault)

@@ -61,7 +61,7 @@ func (s *Server) NewSession(user, database string) (*Session, error) {
 		login.mu.RUnlock()
 		e = &sqltype.Error{Number: 4064, State: 1, Class: 11, Message: "Cannot open user default database. Login failed."}
 	}
-	sess := &Session{srv: s, login: login, isolation: tsql.ReadCommitted, wait: -1, settings: tsql.Settings{Options: tsql.DefaultOptions}}
+	sess := &Session{srv: s, login: login, isolation: tsql.ReadCommitted, wait: -1, settings: s.settings()}
 	if _, allowed, closed := sess.enter(database); !allowed || closed != nil {
 		refused := loginFailed(user) // as a server answers: with both
 		refused.First = e
@@ -69,6 +69,13 @@ func (s *Server) NewSession(user, database string) (*Session, error) {
 	}
 	s.count(login, 1)
 	return sess, nil
+}
+
+// settings are those of a new connection.
+func (s *Server) settings() tsql.Settings {
+	settings := tsql.Settings{Options: tsql.DefaultOptions}
+	settings.LimitMemory(s.memory)
+	return settings
 }
 
 // DatabaseName gives the current database.
@@ -201,7 +208,7 @@ func (s *Session) SetLockTimeout(ms int64) {
 
 // Reset brings the settings back, as a pooled connection's reset does; the isolation level stays.
 func (s *Session) Reset() {
-	s.settings = tsql.Settings{Options: tsql.DefaultOptions}
+	s.settings = s.srv.settings()
 	s.wait, s.priority, s.ids, s.as, s.routines, s.chain = -1, 0, scopes{}, nil, nil, chain{}
 	s.dropTemporaries()
 }

@@ -41,6 +41,15 @@ type form struct {
 // Row is one row; index 0 is the first column. Rows that were handed out are never changed.
 type Row []Value
 
+// Size is how many bytes a row takes in memory, those of its texts too.
+func (r Row) Size() int {
+	n := 24 + 32*len(r) // a slice, and four words for each value
+	for i := range r {
+		n += len(r[i].s)
+	}
+	return n
+}
+
 // IsNull tells whether the value is NULL.
 func (v Value) IsNull() bool { return v.repr == isNull }
 

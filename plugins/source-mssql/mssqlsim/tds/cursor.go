@@ -14,12 +14,30 @@ type cursor struct {
 	ends   []int // of each row in data
 	at     int   // index of the first row of the last fetch; -1 is before the first
 	n      int   // rows of the last fetch
+	room   int64 // bytes that data may still grow by; negative is any number
 }
 
 // add keeps a row.
-func (cu *cursor) add(row []byte) {
+func (cu *cursor) add(row []byte) error {
+	if cu.room >= 0 {
+		if cu.room -= int64(len(row)); cu.room < 0 {
+			return &Error{Number: 701, Class: 17, State: 1, Msg: "There is insufficient memory for the rows of the server cursors of this session; -memory raises its bound."}
+		}
+	}
 	cu.data = append(cu.data, row...)
 	cu.ends = append(cu.ends, len(cu.data))
+	return nil
+}
+
+// room is how many bytes of rows a new cursor of the session may hold; negative is any number.
+func (s *Session) room(bound int64) int64 {
+	if bound == 0 {
+		return -1
+	}
+	for _, cu := range s.cursors {
+		bound -= int64(len(cu.data))
+	}
+	return max(bound, 0)
 }
 
 // row is the encoded row i.
@@ -108,7 +126,7 @@ func (c *connection) cursorCall(ctx context.Context, name string, ps []Param, r 
 
 // openCursor runs a statement into a cursor. The answer has the columns and no rows.
 func (c *connection) openCursor(ctx context.Context, p prepared, ps []Param, at opening, r *Results, more bool) error {
-	cu := &cursor{at: -1}
+	cu := &cursor{at: -1, room: c.sess.room(c.s.CursorMemory)}
 	r.capture = cu
 	err := c.run(ctx, Request{SQL: p.sql, Params: bind(p.names, from(ps, at.args))}, r)
 	r.capture, r.open, r.pending = nil, false, done{}

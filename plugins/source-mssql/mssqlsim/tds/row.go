@@ -343,8 +343,11 @@ func (w *RowWriter) End() error {
 		return w.err
 	}
 	if r.capture != nil {
-		r.capture.add(r.b[w.start+1:])
+		err := r.capture.add(r.b[w.start+1:])
 		r.b = r.b[:w.start]
+		if err != nil {
+			return err
+		}
 		return r.ctx.Err()
 	}
 	if len(w.nulls) > 0 && r.ver >= ver73b {

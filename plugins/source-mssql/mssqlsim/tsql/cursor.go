@@ -15,8 +15,9 @@ type heldCursor struct {
 	query  cursorQuery
 	open   bool
 	rows   []sqltype.Row
-	at     int  // of the row fetched last; -1 is before the first
-	gone   bool // that row is not there any more: the next one is at the place after at
+	held   int64 // bytes of rows, see memory
+	at     int   // of the row fetched last; -1 is before the first
+	gone   bool  // that row is not there any more: the next one is at the place after at
 	stamp  uint64
 }
 
@@ -234,7 +235,8 @@ func (x *executor) openCursor(s *ast.OpenCursorStatement) error {
 		if err != nil {
 			fail(err)
 		}
-		c.rows, c.at, c.gone, c.open, c.stamp = rows, -1, false, true, stamp
+		c.holds(x.sess.Settings(), rows)
+		c.at, c.gone, c.open, c.stamp = -1, false, true, stamp
 		x.sess.Settings().cursors.last = c
 		x.batch.rowCount = int64(len(rows))
 	})
@@ -246,7 +248,8 @@ func (x *executor) closeCursor(s *ast.CloseCursorStatement) error {
 		if !c.open {
 			failf(16917, "Cursor is not open.")
 		}
-		c.open, c.rows = false, nil
+		c.open = false
+		c.holds(x.sess.Settings(), nil)
 		x.batch.rowCount = 0
 	})
 }
@@ -266,7 +269,8 @@ func (x *executor) deallocateCursor(s *ast.DeallocateCursorStatement) error {
 			delete(held, name)
 		}
 		if !x.named(c) {
-			c.open, c.rows = false, nil
+			c.open = false
+			c.holds(x.sess.Settings(), nil)
 		}
 		x.batch.rowCount = 0
 	})

@@ -144,7 +144,10 @@ func (x *executor) rowsOf(q *cursorQuery) (rows []sqltype.Row, err error) {
 			if err != nil || row == nil {
 				return err
 			}
-			rows = append(rows, slices.Clone(row))
+			if row, err = b.keep(row); err != nil {
+				return err
+			}
+			rows = append(rows, row)
 		}
 	})
 	return rows, err
@@ -257,6 +260,7 @@ func (x *executor) refresh(c *heldCursor) error {
 	if err != nil {
 		return err
 	}
+	defer func() { c.holds(x.sess.Settings(), c.rows) }() // what it shows from here on
 	c.stamp = stamp
 	if sameRows(c.rows, rows) {
 		return nil

@@ -226,6 +226,7 @@ func (x *executor) nested(sql string, vars map[string]*variable, levels int) err
 	restore := x.sess.Settings().keep()
 	defer func() {
 		restore()
+		inner.ends(x.sess.Settings())
 		outer.rowCount, outer.implicit, outer.lastError = inner.rowCount, inner.implicit, inner.lastError
 		x.batch = outer
 	}()

@@ -137,7 +137,7 @@ func (alone) Settings() *Settings { return &Settings{} }
 // The function must not run twice at a time.
 func (e *Expression) Bind(cols []Column) (t sqltype.Type, null bool, fn func(sqltype.Row) (sqltype.Value, error), err error) {
 	defer catch(&err)
-	r := &run{ctx: context.Background(), sess: alone{}, batch: &batch{}}
+	r := &run{ctx: context.Background(), sess: alone{}, batch: &batch{}, memory: &memory{}}
 	b := &binder{run: r, ctes: map[string]*ast.CommonTableExpression{}, working: map[string]*recursion{}}
 	sc := &scope{}
 	sc.add("", "", cols, false)

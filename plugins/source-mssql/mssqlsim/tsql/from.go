@@ -21,6 +21,19 @@ type source struct {
 	lateral bool // reads the rows before it
 }
 
+// declareAll is declare of the tables of a FROM, of which all pairs are joined.
+func (b *binder) declareAll(from *ast.FromClause, sc *scope) (src *source) {
+	for _, ref := range from.TableReferences {
+		s := b.declare(ref, sc, false)
+		if src == nil {
+			src = s
+		} else {
+			src = joined("inner", src, s, nil)
+		}
+	}
+	return src
+}
+
 // declare makes the names of a table reference known to the scope.
 func (b *binder) declare(ref ast.TableReference, sc *scope, applied bool) *source {
 	leaf := func(t *tableRef, n node) *source {
@@ -256,7 +269,7 @@ func (b *binder) join(s *source, sc *scope, cs []*conjunct, avail uint64) node {
 	if !outer {
 		r := b.join(s.right, sc, right, avail|s.left.mask)
 		n := b.pair(s, l, r, both, avail|s.left.mask, false)
-		return b.filtered(n, both, s.mask)
+		return b.rest(b.filtered(n, both, s.mask), on)
 	}
 	r := b.join(s.right, sc, on, avail|s.left.mask)
 	return b.pair(s, l, r, on, avail|s.left.mask, true)
@@ -266,12 +279,7 @@ func (b *binder) join(s *source, sc *scope, cs []*conjunct, avail uint64) node {
 func (b *binder) pair(s *source, l, r node, cs []*conjunct, leftMask uint64, outer bool) node {
 	var preds []pred
 	if outer {
-		for _, c := range cs {
-			if !c.done {
-				c.done = true
-				preds = append(preds, c.p)
-			}
-		}
+		preds = left(cs)
 	}
 	if seeking(r, leftMask) || s.right.lateral {
 		return &loopJoin{run: b.run, left: l, right: r, preds: preds, outer: outer, rightRefs: s.right.refs}
@@ -300,6 +308,25 @@ func seeking(n node, left uint64) bool {
 		}
 	}
 	return false
+}
+
+// rest applies the conditions that were not applied yet, those that read no table too.
+func (b *binder) rest(n node, cs []*conjunct) node {
+	if preds := left(cs); preds != nil {
+		return &filterNode{run: b.run, input: n, preds: preds}
+	}
+	return n
+}
+
+// left gives the conditions that were not applied yet; they count as applied.
+func left(cs []*conjunct) (preds []pred) {
+	for _, c := range cs {
+		if !c.done {
+			c.done = true
+			preds = append(preds, c.p)
+		}
+	}
+	return preds
 }
 
 // filtered applies the conditions that read nothing but the tables of the mask.

@@ -159,6 +159,9 @@ func (a *aggregate) bind(b *binder) expr {
 	return a.arg
 }
 
+// accumulatorSize is about how many bytes one takes.
+const accumulatorSize = 96
+
 type accumulator struct {
 	n    int64
 	mean float64 // of STDEV and VAR, and the sum of the squares of what differs from it
@@ -168,7 +171,7 @@ type accumulator struct {
 	kept []sorted // of STRING_AGG
 }
 
-func (a *aggregate) add(acc *accumulator, f *frame) error {
+func (a *aggregate) add(h *hold, acc *accumulator, f *frame) error {
 	if a.star {
 		acc.n++
 		return nil
@@ -186,11 +189,12 @@ func (a *aggregate) add(acc *accumulator, f *frame) error {
 			acc.seen = map[string]bool{}
 		}
 		acc.seen[k] = true
+		h.take(mapEntry + len(k))
 	}
 	acc.n++
 	switch a.name {
 	case "STRING_AGG":
-		a.keep(acc, f)
+		a.keep(h, acc, f)
 	case "STDEV", "STDEVP", "VAR", "VARP":
 		x := a.v.Float()
 		d := x - acc.mean
@@ -269,6 +273,7 @@ type groupNode struct {
 	rows   frame
 	out    *frame
 	groups []*groupState
+	hold   hold
 	at     int
 	// first: one row is enough, the scan delivers the smallest or largest first
 	first bool
@@ -292,6 +297,7 @@ func (n *groupNode) minMax() {
 
 func (n *groupNode) open(out *frame) error {
 	n.out, n.at, n.groups = out, 0, nil
+	n.hold.drop(n.run)
 	if len(n.rows.seg) != len(n.base.tables)+1 {
 		n.rows.seg = make([]sqltype.Row, len(n.base.tables)+1)
 	}
@@ -327,11 +333,12 @@ func (n *groupNode) open(out *frame) error {
 					g.keys = append(g.keys, k.eval(&n.rows))
 				}
 				index[string(buf)] = g
+				n.hold.take(mapEntry + len(buf) + sqltype.Row(g.keys).Size() + len(g.accs)*accumulatorSize)
 				n.groups = append(n.groups, g)
 			}
 		}
 		for i, a := range n.aggs {
-			if err := a.add(&g.accs[i], &n.rows); err != nil {
+			if err := a.add(&n.hold, &g.accs[i], &n.rows); err != nil {
 				return err
 			}
 		}

@@ -74,9 +74,12 @@ func (n *loopJoin) next() (bool, error) {
 	}
 }
 
-func (n *loopJoin) match() bool {
-	for _, p := range n.preds {
-		if p(n.f) != yes {
+func (n *loopJoin) match() bool { return holds(n.preds, n.f) }
+
+// holds tells whether all predicates are true of the rows of a frame.
+func holds(preds []pred, f *frame) bool {
+	for _, p := range preds {
+		if p(f) != yes {
 			return false
 		}
 	}
@@ -102,88 +105,3 @@ func (n *loopJoin) close() {
 		n.opened = false
 	}
 }
-
-// hashJoin finds the right rows of a left row by the values of an equality.
-type hashJoin struct {
-	run         *run
-	left, right node
-	keys        joinKeys
-	preds       []pred
-	outer       bool
-	rightRefs   []*tableRef
-	f           *frame
-	saver       saver
-	index       map[string][][]sqltype.Row
-	cand        [][]sqltype.Row
-	at          int
-	hit, inLeft bool
-}
-
-func (n *hashJoin) open(f *frame) error {
-	n.f, n.inLeft = f, false
-	n.index = map[string][][]sqltype.Row{}
-	n.saver.segs = nil
-	for _, t := range n.rightRefs {
-		n.saver.segs = append(n.saver.segs, t.idx)
-	}
-	if err := n.right.open(f); err != nil {
-		return err
-	}
-	defer n.right.close()
-	for {
-		ok, err := n.right.next()
-		if err != nil {
-			return err
-		}
-		if !ok {
-			break
-		}
-		if k, ok := n.keys.of(n.keys.right, f); ok {
-			n.index[string(k)] = append(n.index[string(k)], n.saver.save(f))
-		}
-	}
-	if n.run.err != nil {
-		return n.run.err
-	}
-	return n.left.open(f)
-}
-
-func (n *hashJoin) next() (bool, error) {
-	for {
-		if !n.inLeft {
-			ok, err := n.left.next()
-			if err != nil || !ok {
-				return false, err
-			}
-			n.inLeft, n.hit, n.at, n.cand = true, false, 0, nil
-			if k, ok := n.keys.of(n.keys.left, n.f); ok {
-				n.cand = n.index[string(k)]
-			}
-		}
-	candidates:
-		for n.at < len(n.cand) {
-			if err := n.run.tick(); err != nil {
-				return false, err
-			}
-			n.saver.restore(n.f, n.cand[n.at])
-			n.at++
-			for _, p := range n.preds {
-				if p(n.f) != yes {
-					continue candidates
-				}
-			}
-			n.hit = true
-			return true, n.run.err
-		}
-		n.inLeft = false
-		if n.run.err != nil {
-			return false, n.run.err
-		}
-		if n.outer && !n.hit {
-			setNulls(n.f, n.rightRefs)
-			return true, nil
-		}
-	}
-}
-
-func (n *hashJoin) close() { n.left.close() }

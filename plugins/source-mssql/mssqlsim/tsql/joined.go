@@ -58,15 +58,7 @@ func (b *binder) changed(target ast.TableReference, from *ast.FromClause, out *a
 func (b *binder) joinedRows(name Name, from *ast.FromClause, where *ast.WhereClause, top *ast.TopRowFilter) (*scope, *tableRef, node) {
 	b.rowsWanted = false
 	sc := &scope{}
-	var src *source
-	for _, ref := range from.TableReferences {
-		s := b.declare(ref, sc, false)
-		if src == nil {
-			src = s
-		} else {
-			src = joined("inner", src, s, nil)
-		}
-	}
+	src := b.declareAll(from, sc)
 	if b.changingScan == nil {
 		unsupported("a change of %s in this FROM", name)
 	}
@@ -81,14 +73,5 @@ func (b *binder) joinedRows(name Name, from *ast.FromClause, where *ast.WhereCla
 		cs = b.conjuncts(where.SearchCondition, sc)
 	}
 	n := b.join(src, sc, cs, 0)
-	var rest []pred
-	for _, c := range cs {
-		if !c.done {
-			rest = append(rest, c.p)
-		}
-	}
-	if rest != nil {
-		n = &filterNode{run: b.run, input: n, preds: rest}
-	}
-	return sc, target, b.limited(n, top)
+	return sc, target, b.limited(b.rest(n, cs), top)
 }

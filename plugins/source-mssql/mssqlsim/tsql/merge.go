@@ -153,6 +153,7 @@ func (m *merge) row(target node) error {
 		}
 		met = true
 		m.matched[m.id()] = true
+		m.b.take(mapEntry)
 		if err := m.apply("Matched"); err != nil {
 			return err
 		}
@@ -238,16 +239,21 @@ func (m *merge) do(w mergeWhen) error {
 			}
 		}
 	}
+	m.b.take(c.Old.Size() + c.New.Size())
 	m.changes, m.actions = append(m.changes, c), append(m.actions, action)
 	if m.out == nil {
-		return nil
+		return m.b.err
 	}
 	var from []sqltype.Row
 	for _, r := range m.sources {
-		from = append(from, append(sqltype.Row(nil), m.f.seg[r.idx][:len(r.cols)]...))
+		row, err := m.b.keep(m.f.seg[r.idx][:len(r.cols)])
+		if err != nil {
+			return err
+		}
+		from = append(from, row)
 	}
 	m.from = append(m.from, from)
-	return nil
+	return m.b.err
 }
 
 func (m *merge) when(a *ast.MergeActionClause) mergeWhen {

@@ -90,8 +90,9 @@ func (x *executor) insert(s *ast.InsertStatement) error {
 				}
 				out[k] = v
 			}
+			b.take(out.Size())
 			changes = append(changes, Change{New: out})
-			return nil
+			return b.err
 		}
 		if err := x.insertSource(b, spec.InsertSource, into, cols, defaults, add); err != nil {
 			return err
@@ -282,17 +283,7 @@ func (b *binder) affectedRows(w Writable, name Name, from *ast.FromClause, where
 		cs = b.conjuncts(where.SearchCondition, sc)
 	}
 	scan.seek(cs, 0)
-	n := b.filtered(scan, cs, 1)
-	var rest []pred
-	for _, c := range cs {
-		if !c.done {
-			rest = append(rest, c.p)
-		}
-	}
-	if rest != nil {
-		n = &filterNode{run: b.run, input: n, preds: rest}
-	}
-	return sc, ref, b.limited(n, top)
+	return sc, ref, b.limited(b.rest(b.filtered(scan, cs, 1), cs), top)
 }
 
 // limited is TOP of a statement that changes rows.
@@ -323,34 +314,29 @@ func (n *limitNode) next() (bool, error) {
 func (n *limitNode) close() { n.input.close() }
 
 // collect runs a scan to its end before anything is changed.
-func collect(w Writable, sc *scope, n node, ref *tableRef, fn func(f *frame, old sqltype.Row, id sqltype.Value) error) error {
+func (b *binder) collect(w Writable, sc *scope, n node, ref *tableRef, fn func(f *frame, old sqltype.Row, id sqltype.Value) error) error {
 	f := &frame{seg: make([]sqltype.Row, len(sc.tables)+1)}
 	seen := map[string]bool{} // a row that is joined to several is changed once
-	if err := n.open(f); err != nil {
-		return err
-	}
-	defer n.close()
 	k := len(ref.cols)
-	for {
-		ok, err := n.next()
-		if err != nil || !ok {
-			return err
-		}
+	return b.drain(n, f, func() error {
 		row := f.seg[ref.idx]
 		if len(sc.tables) > 1 {
 			if !present(row, k, w) {
-				continue
+				return nil
 			}
 			id := rowIdentity(row, k, w)
 			if seen[id] {
-				continue
+				return nil
 			}
 			seen[id] = true
+			b.take(mapEntry + len(id))
 		}
-		if err := fn(f, append(sqltype.Row(nil), row[:k]...), row[k]); err != nil {
+		old, err := b.keep(row[:k])
+		if err != nil {
 			return err
 		}
-	}
+		return fn(f, old, row[k])
+	})
 }
 
 // present tells whether an outer join has a row of the table: neither a key nor what RowID gives is NULL in one.
@@ -376,8 +362,9 @@ func (x *executor) update(s *ast.UpdateStatement) error {
 		sets := b.assignments(spec.SetClauses, sc, ref.cols, w)
 		out := b.output(w.Columns(), spec.OutputClause, spec.OutputIntoClause, []StatementKind{KindUpdate}, nil)
 		var changes []Change
-		err := collect(w, sc, n, ref, func(f *frame, old sqltype.Row, id sqltype.Value) error {
+		err := b.collect(w, sc, n, ref, func(f *frame, old sqltype.Row, id sqltype.Value) error {
 			row, err := b.assigned(f, old, sets, ref.cols, name)
+			b.take(row.Size())
 			changes = append(changes, Change{ID: id, Old: old, New: row})
 			return err
 		})
@@ -479,7 +466,7 @@ func (x *executor) delete(s *ast.DeleteStatement) error {
 		sc, ref, n := b.affectedRows(w, name, spec.FromClause, spec.WhereClause, spec.TopRowFilter)
 		out := b.output(w.Columns(), spec.OutputClause, spec.OutputIntoClause, []StatementKind{KindDelete}, nil)
 		var changes []Change
-		err := collect(w, sc, n, ref, func(_ *frame, old sqltype.Row, id sqltype.Value) error {
+		err := b.collect(w, sc, n, ref, func(_ *frame, old sqltype.Row, id sqltype.Value) error {
 			changes = append(changes, Change{ID: id, Old: old})
 			return nil
 		})

@@ -110,6 +110,7 @@ func (o *outputs) add(c Change, action string, sources []sqltype.Row) error {
 		for i, e := range o.outs {
 			row[i] = e.eval(&o.frame)
 		}
+		o.run.take(row.Size())
 		o.rows = append(o.rows, row)
 	}
 	if o.table != nil {
@@ -128,6 +129,7 @@ func (o *outputs) add(c Change, action string, sources []sqltype.Row) error {
 			}
 			row[k] = v
 		}
+		o.run.take(row.Size())
 		o.more = append(o.more, Change{New: row})
 	}
 	return o.run.takeErr()

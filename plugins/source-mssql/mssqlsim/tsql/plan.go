@@ -19,6 +19,37 @@ type node interface {
 	close()
 }
 
+// drain reads a node to its end.
+func (r *run) drain(n node, f *frame, fn func() error) error {
+	if err := n.open(f); err != nil {
+		return err
+	}
+	return r.rest(n, fn)
+}
+
+// rest reads an open node to its end and closes it.
+func (r *run) rest(n node, fn func() error) error {
+	defer n.close()
+	for {
+		ok, err := n.next()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return r.err
+		}
+		if err := r.tick(); err != nil {
+			return err
+		}
+		if err := fn(); err != nil {
+			return err
+		}
+		if r.err != nil {
+			return r.err
+		}
+	}
+}
+
 // each runs a subquery for one outer row until fn returns false.
 func (r *run) each(p plan, outer *frame, fn func(sqltype.Row) bool) {
 	if r.err != nil {
@@ -88,9 +119,25 @@ func (n *filterNode) close() { n.input.close() }
 
 // saver copies the rows of a frame's segments and brings them back.
 type saver struct {
+	hold
 	segs  []int
 	block []sqltype.Value
 	rows  []sqltype.Row
+}
+
+// begin lets go of all rows; those of the segments are saved from now on.
+func (s *saver) begin(r *run, segs []int) {
+	s.drop(r)
+	s.segs = segs
+}
+
+// of is begin with the segments of tables.
+func (s *saver) of(r *run, refs []*tableRef) {
+	segs := make([]int, len(refs))
+	for i, t := range refs {
+		segs[i] = t.idx
+	}
+	s.begin(r, segs)
 }
 
 func (s *saver) save(f *frame) []sqltype.Row {
@@ -101,6 +148,7 @@ func (s *saver) save(f *frame) []sqltype.Row {
 	s.rows = s.rows[len(s.segs):]
 	for i, k := range s.segs {
 		row := f.seg[k]
+		s.take(row.Size())
 		if len(s.block) < len(row) {
 			s.block = make([]sqltype.Value, max(4096, len(row)))
 		}
@@ -143,23 +191,14 @@ func (n *keptNode) open(f *frame) error {
 	if n.full {
 		return nil
 	}
-	n.saver.segs, n.rows = n.segs, nil
-	if err := n.input.open(f); err != nil {
-		return err
-	}
-	defer n.input.close()
-	for {
-		ok, err := n.input.next()
-		if err != nil {
-			return err
-		}
-		if !ok {
-			break
-		}
+	n.rows = nil
+	n.saver.begin(n.run, n.segs)
+	err := n.run.drain(n.input, f, func() error {
 		n.rows = append(n.rows, n.saver.save(f))
-	}
-	n.full = true
-	return nil
+		return nil
+	})
+	n.full = err == nil
+	return err
 }
 
 func (n *keptNode) next() (bool, error) {

@@ -48,7 +48,7 @@ type selectPlan struct {
 	copied   []columnRun // of outs, those that are columns of the frame
 	computed []int       // the others
 	distinct bool
-	seen     map[string]bool
+	seen     keySet
 	top      *expr
 	offset   *expr
 	fetch    *expr
@@ -91,7 +91,7 @@ func (p *selectPlan) open(outer *frame) error {
 		}
 	}
 	if p.distinct {
-		p.seen = map[string]bool{}
+		p.seen.begin(p.run)
 	}
 	if p.run.err != nil {
 		return p.run.err
@@ -129,14 +129,12 @@ func (p *selectPlan) next() (sqltype.Row, error) {
 			return nil, p.run.err
 		}
 		if p.distinct {
-			var k []byte
-			for i, v := range p.row {
-				k = v.AppendKey(k, p.cols[i].Type)
-			}
-			if p.seen[string(k)] {
+			if !p.seen.add(rowKey(p.row, p.cols)) {
 				continue
 			}
-			p.seen[string(k)] = true
+			if p.run.err != nil {
+				return nil, p.run.err
+			}
 			if p.skip > 0 {
 				p.skip--
 				continue
@@ -168,15 +166,7 @@ func (b *binder) spec(q *ast.QuerySpecification, outer *scope) plan {
 	var input node = &oneRow{}
 	var cs []*conjunct
 	if q.FromClause != nil && len(q.FromClause.TableReferences) > 0 {
-		var src *source
-		for _, ref := range q.FromClause.TableReferences {
-			s := b.declare(ref, sc, false)
-			if src == nil {
-				src = s
-			} else {
-				src = joined("inner", src, s, nil)
-			}
-		}
+		src := b.declareAll(q.FromClause, sc)
 		b.rowsWanted = false // subqueries of expressions
 		if q.WhereClause != nil {
 			cs = b.conjuncts(q.WhereClause.SearchCondition, sc)
@@ -189,15 +179,7 @@ func (b *binder) spec(q *ast.QuerySpecification, outer *scope) plan {
 		}
 	}
 	defer func() { b.rowsWanted = wanted }()
-	var rest []pred
-	for _, c := range cs {
-		if !c.done {
-			rest = append(rest, c.p)
-		}
-	}
-	if rest != nil {
-		input = &filterNode{run: b.run, input: input, preds: rest}
-	}
+	input = b.rest(input, cs)
 	top := sc // the scope of the select list
 	var group *groupNode
 	if grouped {

@@ -204,8 +204,9 @@ func (r *recursion) next() (sqltype.Row, error) {
 			return nil, err
 		}
 		if row != nil {
-			r.following = append(r.following, append(sqltype.Row(nil), row...))
-			return row, nil
+			kept, err := r.run.keep(row)
+			r.following = append(r.following, kept)
+			return row, err
 		}
 		r.close()
 		r.part++

@@ -149,6 +149,7 @@ func (x *executor) callRoutine(r *Routine, args []*Argument) (int32, error) {
 	leave()
 	restore()
 	counting.restore()
+	inner.ends(x.sess.Settings())
 	x.batch, x.out = outer, out
 	outer.rowCount, outer.lastError = inner.rowCount, inner.lastError
 	if err != nil {

@@ -103,6 +103,8 @@ type run struct {
 	// recursion is how often a recursive common table expression may call itself; 0 is without limit.
 	recursion int64
 	ticks     uint
+	memory    *memory // of the session
+	held      int64   // bytes of it
 }
 
 // tick looks from time to time whether the request is cancelled. Whatever reads rows calls it for each, since what it
@@ -149,6 +151,7 @@ func Exec(ctx context.Context, sess Session, req Request, implicit bool, out Out
 	}
 	_, err := x.text(req.SQL)
 	err = x.endOfBatch(err)
+	x.batch.ends(sess.Settings())
 	for _, a := range req.Args {
 		a.Value = x.batch.vars[strings.ToLower(a.Name)].val
 	}
@@ -280,7 +283,7 @@ func continues(number int32) bool {
 
 // binder gives the binder of a new statement.
 func (x *executor) binder() *binder {
-	return &binder{run: &run{ctx: x.ctx, sess: x.sess, out: x.out, batch: x.batch, recursion: maxRecursion}, ctes: map[string]*ast.CommonTableExpression{}, working: map[string]*recursion{}, tables: x.batch.tables, rowsWanted: true}
+	return &binder{run: &run{ctx: x.ctx, sess: x.sess, out: x.out, batch: x.batch, recursion: maxRecursion, memory: &x.sess.Settings().memory}, ctes: map[string]*ast.CommonTableExpression{}, working: map[string]*recursion{}, tables: x.batch.tables, rowsWanted: true}
 }
 
 // scoped runs fn as one statement of the session. Binding errors come out as errors.
@@ -305,6 +308,7 @@ func (x *executor) scoped(write bool, fn func(b *binder) error) (err error) {
 		}
 		b := x.binder()
 		err = func() (err error) {
+			defer b.end()
 			defer catch(&err)
 			if err := fn(b); err != nil {
 				return err
@@ -321,6 +325,7 @@ func (x *executor) scoped(write bool, fn func(b *binder) error) (err error) {
 func (x *executor) plain(fn func(b *binder)) (err error) {
 	defer catch(&err)
 	b := x.binder()
+	defer b.end()
 	fn(b)
 	return b.err
 }

@@ -302,7 +302,9 @@ func leading(n node) *scanNode {
 	case *loopJoin:
 		return leading(x.left)
 	case *hashJoin:
-		return leading(x.left)
+		if !x.full {
+			return leading(x.left)
+		}
 	case *windowNode:
 		return leading(x.input)
 	}

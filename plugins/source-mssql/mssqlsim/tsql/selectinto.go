@@ -53,7 +53,10 @@ func (x *executor) selectInto(s *ast.SelectStatement) error {
 			if row == nil {
 				break
 			}
-			changes = append(changes, Change{New: append(sqltype.Row(nil), row...)})
+			if row, err = b.keep(row); err != nil {
+				return err
+			}
+			changes = append(changes, Change{New: row})
 		}
 		if err := x.sess.CreateTable(def); err != nil {
 			return err

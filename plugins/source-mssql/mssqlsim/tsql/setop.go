@@ -16,9 +16,9 @@ type unionPlan struct {
 	cur    sqltype.Row
 	row    sqltype.Row
 	all    bool
-	kind   string          // Union, Except or Intersect
-	second map[string]bool // rows of the second part of EXCEPT and INTERSECT
-	seen   map[string]bool
+	kind   string // Union, Except or Intersect
+	second keySet // rows of the second part of EXCEPT and INTERSECT
+	seen   keySet
 	at     int
 	outer  *frame
 	opened bool
@@ -79,13 +79,12 @@ func (p *unionPlan) columns() []Column { return p.cols }
 func (p *unionPlan) open(outer *frame) error {
 	p.outer, p.at, p.opened = outer, 0, false
 	p.row = make(sqltype.Row, len(p.cols))
-	if !p.all {
-		p.seen = map[string]bool{}
-	}
+	p.seen.begin(p.run)
 	if p.kind == "Union" {
 		return nil
 	}
-	p.second, p.at = map[string]bool{}, 1
+	p.second.begin(p.run)
+	p.at = 1
 	for {
 		row, err := p.read()
 		if err != nil {
@@ -95,16 +94,8 @@ func (p *unionPlan) open(outer *frame) error {
 			p.at = 0
 			return nil
 		}
-		p.second[string(p.key())] = true
+		p.second.add(rowKey(p.row, p.cols))
 	}
-}
-
-// key is that of the row in hand.
-func (p *unionPlan) key() (k []byte) {
-	for i, v := range p.row {
-		k = v.AppendKey(k, p.cols[i].Type)
-	}
-	return k
 }
 
 func (p *unionPlan) next() (sqltype.Row, error) {
@@ -122,12 +113,11 @@ func (p *unionPlan) next() (sqltype.Row, error) {
 		if p.all {
 			return p.row, nil
 		}
-		k := p.key()
-		if p.kind != "Union" && p.second[string(k)] != (p.kind == "Intersect") || p.seen[string(k)] {
+		k := rowKey(p.row, p.cols)
+		if p.kind != "Union" && p.second.keys[string(k)] != (p.kind == "Intersect") || !p.seen.add(k) {
 			continue
 		}
-		p.seen[string(k)] = true
-		return p.row, nil
+		return p.row, p.run.err
 	}
 	return nil, nil
 }
@@ -141,6 +131,9 @@ func (p *unionPlan) read() (sqltype.Row, error) {
 		p.opened = true
 	}
 	row, err := p.parts[p.at].next()
+	if err == nil {
+		err = p.run.err
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ type Settings struct {
 	TextSize int64
 
 	cursors cursors
+	memory  memory
 }
 
 // keep gives a function that brings the options back which hold until the end of a procedure or of sp_executesql

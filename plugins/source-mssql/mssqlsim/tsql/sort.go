@@ -29,31 +29,19 @@ type sorted struct {
 
 func (n *sortNode) open(f *frame) error {
 	n.f, n.at, n.rows = f, 0, nil
-	n.saver.segs = allSegs(f)
-	if err := n.input.open(f); err != nil {
-		return err
-	}
-	defer n.input.close()
-	for {
-		ok, err := n.input.next()
-		if err != nil {
-			return err
-		}
-		if !ok {
-			break
-		}
+	n.saver.begin(n.run, allSegs(f))
+	err := n.run.drain(n.input, f, func() error {
 		s := sorted{keys: make([]sqltype.Value, len(n.keys))}
 		for i, k := range n.keys {
 			s.keys[i] = k.e.eval(f)
 		}
+		n.saver.take(sqltype.Row(s.keys).Size())
 		s.rows = n.saver.save(f)
 		n.rows = append(n.rows, s)
-		if len(n.rows)%4096 == 0 && n.run.ctx.Err() != nil {
-			return n.run.ctx.Err()
-		}
-	}
-	if n.run.err != nil {
-		return n.run.err
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	sortRows(n.rows, n.keys)
 	return nil

@@ -52,11 +52,12 @@ func (b *binder) stringAgg(e *ast.FunctionCall, base *scope) *aggregate {
 }
 
 // keep remembers a value with its place in the order.
-func (a *aggregate) keep(acc *accumulator, f *frame) {
+func (a *aggregate) keep(h *hold, acc *accumulator, f *frame) {
 	s := sorted{rows: []sqltype.Row{{a.v}}}
 	for _, k := range a.order {
 		s.keys = append(s.keys, k.e.eval(f))
 	}
+	h.take(s.rows[0].Size() + sqltype.Row(s.keys).Size())
 	acc.kept = append(acc.kept, s)
 }
 

@@ -1,6 +1,8 @@
 package tsql
 
 import (
+	"slices"
+
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/sqlc-dev/teesql/ast"
 )
@@ -161,12 +163,7 @@ func (n *windowNode) passes() bool {
 
 func (n *windowNode) open(f *frame) error {
 	n.f, n.at, n.rows, n.vals = f, 0, nil, nil
-	n.saver.segs = nil
-	for i := range f.seg {
-		if i != n.seg {
-			n.saver.segs = append(n.saver.segs, i)
-		}
-	}
+	n.saver.begin(n.run, slices.DeleteFunc(allSegs(f), func(i int) bool { return i == n.seg }))
 	if err := n.input.open(f); err != nil {
 		return err
 	}
@@ -174,19 +171,12 @@ func (n *windowNode) open(f *frame) error {
 		n.vals = make([]sqltype.Value, len(n.calls))
 		return n.run.err
 	}
-	defer n.input.close()
-	for {
-		ok, err := n.input.next()
-		if err != nil {
-			return err
-		}
-		if !ok {
-			break
-		}
+	if err := n.run.rest(n.input, func() error {
 		n.rows = append(n.rows, n.saver.save(f))
-		if len(n.rows)%4096 == 0 && n.run.ctx.Err() != nil {
-			return n.run.ctx.Err()
-		}
+		n.saver.take(32 * len(n.calls))
+		return nil
+	}); err != nil {
+		return err
 	}
 	n.vals = make([]sqltype.Value, len(n.rows)*len(n.calls))
 	for _, c := range n.calls {

@@ -135,7 +135,7 @@ func (n *windowNode) frames(c *windowCall, count int64, part []member, at func(i
 					return err
 				}
 				n.saver.restore(n.f, n.rows[at(done)])
-				if err := c.agg.add(&acc, n.f); err != nil {
+				if err := c.agg.add(&n.saver.hold, &acc, n.f); err != nil {
 					return err
 				}
 			}

@@ -2,20 +2,21 @@ package tsql
 
 import "github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 
-// fullJoin keeps the rows of its right side, found by the values of equalities where there are some, and delivers behind
-// its pairs and the left rows without one those right rows that none was found for (Microsoft: FROM clause plus JOIN, APPLY,
-// PIVOT (Transact-SQL)).
-type fullJoin struct {
+// hashJoin keeps the rows of its right side, found by the values of equalities where there are some. An outer one delivers
+// left rows without a pair too, a full one also, behind all others, the right rows without one (Microsoft: FROM clause plus
+// JOIN, APPLY, PIVOT (Transact-SQL)).
+type hashJoin struct {
 	run         *run
 	left, right node
 	keys        joinKeys
 	preds       []pred
-	leftRefs    []*tableRef
+	outer, full bool
+	leftRefs    []*tableRef // of a full one
 	rightRefs   []*tableRef
 	f           *frame
 	saver       saver
 	rows        [][]sqltype.Row
-	paired      []bool
+	paired      []bool // of a full one
 	index       map[string][]int
 	cand        []int
 	at          int
@@ -66,50 +67,36 @@ func (s *source) equalities(cs []*conjunct) (k joinKeys) {
 
 // full plans a FULL JOIN. No condition may keep a row away from it: those of ON choose pairs, all others come later.
 func (b *binder) full(s *source, sc *scope, on []*conjunct, avail uint64) node {
-	n := &fullJoin{run: b.run, left: b.join(s.left, sc, nil, avail), right: b.join(s.right, sc, nil, avail), leftRefs: s.left.refs, rightRefs: s.right.refs}
-	for _, c := range on {
-		c.done = true
-		n.preds = append(n.preds, c.p)
-	}
+	n := &hashJoin{run: b.run, left: b.join(s.left, sc, nil, avail), right: b.join(s.right, sc, nil, avail), outer: true, full: true, leftRefs: s.left.refs, rightRefs: s.right.refs}
+	n.preds = left(on)
 	n.keys = s.equalities(on)
 	return n
 }
 
-func (n *fullJoin) open(f *frame) error {
+func (n *hashJoin) open(f *frame) error {
 	n.f, n.inLeft, n.over, n.at, n.rows = f, false, false, 0, nil
 	n.index = map[string][]int{}
-	n.saver.segs = nil
-	for _, t := range n.rightRefs {
-		n.saver.segs = append(n.saver.segs, t.idx)
-	}
-	if err := n.right.open(f); err != nil {
-		return err
-	}
-	defer n.right.close()
-	for {
-		ok, err := n.right.next()
-		if err != nil {
-			return err
-		}
-		if !ok {
-			break
-		}
-		if err := n.run.tick(); err != nil {
-			return err
-		}
-		if k, ok := n.keys.of(n.keys.right, f); ok {
+	n.saver.of(n.run, n.rightRefs)
+	err := n.run.drain(n.right, f, func() error {
+		k, ok := n.keys.of(n.keys.right, f)
+		if ok {
 			n.index[string(k)] = append(n.index[string(k)], len(n.rows))
 		}
-		n.rows = append(n.rows, n.saver.save(f))
+		if ok || n.full {
+			n.rows = append(n.rows, n.saver.save(f))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	n.paired = make([]bool, len(n.rows))
-	if n.run.err != nil {
-		return n.run.err
+	if n.full {
+		n.paired = make([]bool, len(n.rows))
 	}
 	return n.left.open(f)
 }
 
-func (n *fullJoin) next() (bool, error) {
+func (n *hashJoin) next() (bool, error) {
 	for !n.over {
 		if !n.inLeft {
 			ok, err := n.left.next()
@@ -132,21 +119,24 @@ func (n *fullJoin) next() (bool, error) {
 			i := n.cand[n.at]
 			n.at++
 			n.saver.restore(n.f, n.rows[i])
-			if n.match() {
-				n.hit, n.paired[i] = true, true
-				return true, n.run.err
+			if !holds(n.preds, n.f) {
+				continue
 			}
+			if n.hit = true; n.full {
+				n.paired[i] = true
+			}
+			return true, n.run.err
 		}
 		n.inLeft = false
 		if n.run.err != nil {
 			return false, n.run.err
 		}
-		if !n.hit {
+		if n.outer && !n.hit {
 			setNulls(n.f, n.rightRefs)
 			return true, nil
 		}
 	}
-	for n.at < len(n.rows) {
+	for n.full && n.at < len(n.rows) {
 		i := n.at
 		n.at++
 		if !n.paired[i] {
@@ -158,13 +148,4 @@ func (n *fullJoin) next() (bool, error) {
 	return false, nil
 }
 
-func (n *fullJoin) match() bool {
-	for _, p := range n.preds {
-		if p(n.f) != yes {
-			return false
-		}
-	}
-	return true
-}
-
-func (n *fullJoin) close() { n.left.close() }
+func (n *hashJoin) close() { n.left.close() }
