@@ -28,10 +28,23 @@ func (held lockMode) bars(asked lockMode) bool {
 // REPEATABLE READ and SERIALIZABLE; Table hints (Transact-SQL)). Conditions that are not on the key make no range: all
 // rows count as read, as those of a scan do.
 type keptRange struct {
-	tx   *Tx
 	mode lockMode
 	rng  keyRange
 	rows *tree // as they were read; nil is the whole range
+}
+
+// keptReads are the ranges of a table that one transaction has read, each of them once however often it was read.
+type keptReads struct {
+	tx     *Tx
+	ranges []*keptRange
+	known  map[keptRead]bool
+}
+
+// keptRead tells ranges apart.
+type keptRead struct {
+	mode  lockMode
+	rows  *tree
+	bytes string // of the values that bound it
 }
 
 // readLocks are the locks of one read.
@@ -102,12 +115,41 @@ func (t *Table) keep(tx *Tx, l readLocks, req *tsql.ScanRequest) {
 			*b.to = &bound
 		}
 	}
-	r := &keptRange{tx: tx, mode: l.mode, rng: t.keyRange(&own)}
+	r := &keptRange{mode: l.mode, rng: t.keyRange(&own)}
 	if !l.whole {
 		r.rows = tx.rows(t)
 	}
-	t.kept = append(t.kept, r)
-	tx.kept = append(tx.kept, t)
+	i := slices.IndexFunc(t.kept, func(k *keptReads) bool { return k.tx == tx })
+	if i < 0 {
+		i = len(t.kept)
+		t.kept = append(t.kept, &keptReads{tx: tx, known: map[keptRead]bool{}})
+		tx.kept = append(tx.kept, t)
+	}
+	k := t.kept[i]
+	if read := (keptRead{r.mode, r.rows, t.rangeBytes(&own)}); !k.known[read] {
+		k.known[read] = true
+		k.ranges = append(k.ranges, r)
+	}
+}
+
+// rangeBytes tells ranges of keys apart.
+func (t *Table) rangeBytes(req *tsql.ScanRequest) string {
+	var b []byte
+	types := t.keyTypes()
+	for i, v := range req.Prefix {
+		b = v.AppendKey(b, types[i])
+	}
+	for i, end := range []*tsql.Bound{req.Low, req.High} {
+		if end == nil {
+			continue
+		}
+		mark := byte(i)
+		if end.Inclusive {
+			mark += 2
+		}
+		b = end.Value.AppendKey(append(b, 0xFE, mark), types[len(req.Prefix)])
+	}
+	return string(b)
 }
 
 // keeps tells whether the range keeps others from making or changing a row.
@@ -120,9 +162,9 @@ func (r *keptRange) keeps(row sqltype.Row, made bool) bool {
 
 // reader gives another transaction that has read what a change would change, nil when there is none.
 func (t *Table) reader(tx *Tx, o op) *Tx {
-	for _, r := range t.kept {
-		if r.tx != tx && (r.keeps(o.old, false) || r.keeps(o.new, true)) {
-			return r.tx
+	for _, k := range t.kept {
+		if k.tx != tx && slices.ContainsFunc(k.ranges, func(r *keptRange) bool { return r.keeps(o.old, false) || r.keeps(o.new, true) }) {
+			return k.tx
 		}
 	}
 	return nil
@@ -130,28 +172,30 @@ func (t *Table) reader(tx *Tx, o op) *Tx {
 
 // keptIn gives another transaction that keeps something of a range from such a read, nil when there is none.
 func (t *Table) keptIn(rng *keyRange, l readLocks, tx *Tx) *Tx {
-	for _, r := range t.kept {
-		if r.tx == tx || !r.mode.bars(l.mode) {
-			continue
-		}
-		rows := r.rows
-		if rows == nil && l.whole {
-			if !r.rng.apart(rng) {
-				return r.tx
-			}
-			continue
-		}
-		if rows == nil {
-			if r.mode == lockExclusive && !r.rng.apart(rng) {
-				return r.tx
-			}
-			rows = t.rows
-		}
-		if r.rng.meets(rng, rows) {
-			return r.tx
+	for _, k := range t.kept {
+		if k.tx != tx && slices.ContainsFunc(k.ranges, func(r *keptRange) bool { return r.barsRead(t, rng, l) }) {
+			return k.tx
 		}
 	}
 	return nil
+}
+
+// barsRead tells whether the range is in the way of a read of another one.
+func (r *keptRange) barsRead(t *Table, rng *keyRange, l readLocks) bool {
+	if !r.mode.bars(l.mode) {
+		return false
+	}
+	rows := r.rows
+	if rows == nil && l.whole {
+		return !r.rng.apart(rng)
+	}
+	if rows == nil {
+		if r.mode == lockExclusive && !r.rng.apart(rng) {
+			return true
+		}
+		rows = t.rows
+	}
+	return r.rng.meets(rng, rows)
 }
 
 // meets tells whether two ranges have one of these rows in common.
@@ -187,7 +231,7 @@ func edge(prefix []sqltype.Value, b *tsql.Bound) (values []sqltype.Value, inclus
 // unkeep lets go of what the transaction has read. The database's lock is held.
 func (tx *Tx) unkeep() {
 	for _, t := range tx.kept {
-		t.kept = slices.DeleteFunc(t.kept, func(r *keptRange) bool { return r.tx == tx })
+		t.kept = slices.DeleteFunc(t.kept, func(k *keptReads) bool { return k.tx == tx })
 	}
 }
 

@@ -26,9 +26,9 @@ type Table struct {
 	rowNum   int64
 	identity identity
 	locks    map[string]*Tx
-	kept     []*keptRange
-	shaped   int64 // the database's count of changes of shape after the newest of this table
-	shaper   *Tx   // who made that in a transaction
+	kept     []*keptReads // of each transaction that keeps what it has read
+	shaped   int64        // the database's count of changes of shape after the newest of this table
+	shaper   *Tx          // who made that in a transaction
 	inst     []*Instance
 	hooks    []func() error
 	created  int64 // ticks

@@ -17,7 +17,7 @@ type Tx struct {
 	ops     []op
 	own     map[*Table]*version
 	locks   []rowLock
-	kept    []*Table // of which it keeps what it has read
+	kept    []*Table // of which it keeps what it has read, each once
 	saved   []savepoint
 	// waits is the transaction this one waits for, to find deadlocks
 	waits *Tx
