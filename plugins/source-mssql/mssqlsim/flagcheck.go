@@ -24,6 +24,9 @@ func (p *program) wrong(fs *flag.FlagSet) string {
 	default:
 		return fmt.Sprintf("-tls %q is not one of off, login, on, strict", p.options.TLS)
 	}
+	if p.options.TLS == TLSStrict && !knowsStrict(p.options.Version) {
+		return fmt.Sprintf("-tls strict does not go with -version %s: strict encryption came with 2022", p.options.Version)
+	}
 	switch p.options.Capture {
 	case "", CaptureAtOnce:
 	case CapturePolls:

@@ -127,6 +127,9 @@ func (p *program) run(ctx context.Context) (err error) {
 		}
 	}
 	u := server.url(p.database)
+	if p.options.TLS == TLSStrict && p.certificate != "" {
+		u.RawQuery += "&certificate=" + url.QueryEscape(p.certificate)
+	}
 	u.User = url.User("sa")
 	if _, err := fmt.Fprintf(p.stdout, "mssqlsim ready %s %s\n", server.Addr(), u); err != nil {
 		return err

@@ -44,9 +44,9 @@ type TLSMode string
 // The modes. Without a certificate clients that insist on encryption are refused.
 const (
 	TLSOff    TLSMode = "off"
-	TLSLogin  TLSMode = "login"  // as the client asks: nothing, the login, or all; also strict
-	TLSOn     TLSMode = "on"     // everything is encrypted
-	TLSStrict TLSMode = "strict" // as TLSOn; named for what clients set: TDS 8.0
+	TLSLogin  TLSMode = "login"  // as the client asks: nothing, the login, or all; also strict, since SQL Server 2022
+	TLSOn     TLSMode = "on"     // everything is encrypted, as Force Encryption has it; also strict, since SQL Server 2022
+	TLSStrict TLSMode = "strict" // TDS 8.0 alone, as Force Strict Encryption has it; since SQL Server 2022
 )
 
 // CaptureMode says when a capture job that runs reads the log.
@@ -155,6 +155,14 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 			return nil, fmt.Errorf("starting the simulator: %w", err)
 		}
 		s.ca, s.tds.TLS, s.tds.ForceTLS = ca, &tls.Config{Certificates: []tls.Certificate{cert}}, o.TLS != TLSLogin
+		switch known := knowsStrict(o.Version); {
+		case !known && o.TLS == TLSStrict:
+			return nil, fmt.Errorf("starting the simulator: the TLS mode strict is of SQL Server 2022 and later, not of %s", o.Version)
+		case !known:
+			s.tds.Strict = tds.StrictUnknown
+		case o.TLS == TLSStrict:
+			s.tds.Strict = tds.StrictForced
+		}
 	default:
 		return nil, fmt.Errorf("starting the simulator: the TLS mode %q is not one of off, login, on, strict", o.TLS)
 	}
@@ -175,10 +183,13 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 // Addr gives host and port.
 func (s *Server) Addr() string { return s.addr }
 
+// knowsStrict tells whether a version speaks TDS 8.0 (Microsoft: TDS 8.0).
+func knowsStrict(v Version) bool { return v == "" || v == V2022 || v == Azure }
+
 // Certificate gives the server's certificate in PEM form, which clients need for strict encryption; nil without TLS.
 func (s *Server) Certificate() []byte { return s.ca }
 
-// DSN gives a go-mssqldb URL for sa and a database.
+// DSN gives a go-mssqldb URL for sa and a database. With TLSStrict it lacks certificate=FILE, a file with Certificate.
 func (s *Server) DSN(database string) string { return s.UserDSN("sa", s.password, database) }
 
 // UserDSN gives a go-mssqldb URL for a login.
@@ -190,9 +201,12 @@ func (s *Server) UserDSN(user, password, database string) string {
 
 func (s *Server) url(database string) *url.URL {
 	q := url.Values{"database": {database}, "encrypt": {"disable"}}
-	if s.tls != TLSOff {
+	switch s.tls {
+	case TLSLogin, TLSOn:
 		q.Set("encrypt", "true")
 		q.Set("TrustServerCertificate", "true")
+	case TLSStrict:
+		q.Set("encrypt", "strict")
 	}
 	return &url.URL{Scheme: "sqlserver", Host: s.addr, RawQuery: q.Encode()}
 }

@@ -244,7 +244,7 @@ func (c *connection) refuseLogin(err error) error {
 
 // handshake does PRELOGIN and TLS and gives the first message after them.
 func (c *connection) handshake() (m message, strict, onlyLogin bool, err error) {
-	if c.s.TLS != nil { // TDS 8.0 begins with TLS
+	if c.s.TLS != nil && c.s.Strict != StrictUnknown { // TDS 8.0 begins with TLS
 		first := &firstByteConn{Conn: c.sock}
 		c.t.raw, c.t.rw = first, first
 		b, err := first.peek()
@@ -259,6 +259,9 @@ func (c *connection) handshake() (m message, strict, onlyLogin bool, err error) 
 	}
 	if m, err = c.t.readMessage(loginLimit); err != nil {
 		return m, strict, false, err
+	}
+	if c.s.Strict == StrictForced && !strict { // its message was read, so that it sees an end and no reset
+		return m, strict, false, errors.New("tds: the client does not begin with TLS, and strict encryption is required")
 	}
 	if m.typ == pktLogin7 { // an old client may leave PRELOGIN out
 		c.s.trace(c.id, "no-prelogin", nil)

@@ -56,9 +56,7 @@ func TestALoginCanBeCutOff(t *testing.T) {
 	t.Parallel()
 	c := dial(t, serve(t, &tds.Server{Handler: &dropping{}}))
 	c.send(packet(16, 1, login7(tds74, 0, "sa", password, "")))
-	if r, err := c.tryReply(); err == nil || len(r.data) > 0 {
-		t.Errorf("answered % x", r.data)
-	}
+	c.cut()
 }
 
 func TestFlushSendsRowsWhileTheHandlerGoesOn(t *testing.T) {
@@ -133,9 +131,7 @@ func TestCallsThatAreNotUnderstoodLeaveTheConnectionUsable(t *testing.T) {
 	}
 	assertTokens(t, c.batch("select 1"), selected)
 	c.send(packet(0x55, 1, nil)) // no such message: nobody knows what follows
-	if _, err := c.tryReply(); err == nil {
-		t.Error("the connection stays open")
-	}
+	c.ended()
 }
 
 func TestListenRefusesWhatCannotWork(t *testing.T) {

@@ -2,9 +2,11 @@ package tds_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"io"
 	"math/big"
 	"net"
+	"syscall"
 	"testing"
 	"time"
 	"unicode/utf16"
@@ -149,6 +151,22 @@ func (c *rawConn) tryReply() (r rawReply, err error) {
 		if h[1]&1 != 0 {
 			return r, nil
 		}
+	}
+}
+
+// ended demands that the server has closed the connection and sent nothing more before.
+func (c *rawConn) ended() {
+	c.t.Helper()
+	if r, err := c.tryReply(); !errors.Is(err, io.EOF) || len(r.data) > 0 {
+		c.t.Errorf("the connection ended with % x, %v, where it was to be closed", r.data, err)
+	}
+}
+
+// cut demands that the server has reset the connection.
+func (c *rawConn) cut() {
+	c.t.Helper()
+	if r, err := c.tryReply(); !errors.Is(err, syscall.ECONNRESET) {
+		c.t.Errorf("the connection ended with % x, %v, where it was to be reset", r.data, err)
 	}
 }
 

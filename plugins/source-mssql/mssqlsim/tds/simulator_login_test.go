@@ -41,7 +41,6 @@ func TestSimulatorAnswersTheEncryptionThatIsAskedFor(t *testing.T) {
 		{mssqlsim.TLSOff, map[byte]byte{off: none, on: none, none: none, required: none}, 0xFF},
 		{mssqlsim.TLSLogin, map[byte]byte{off: off, on: on, none: none, required: on}, 0xFF},
 		{mssqlsim.TLSOn, map[byte]byte{off: required, on: on, none: required, required: on}, none},
-		{mssqlsim.TLSStrict, map[byte]byte{off: required, on: on, none: required, required: on}, none},
 	} {
 		_, addr := newSimulator(t, mssqlsim.Options{TLS: server.mode})
 		for client, want := range server.answers {
@@ -53,9 +52,7 @@ func TestSimulatorAnswersTheEncryptionThatIsAskedFor(t *testing.T) {
 			}
 			switch {
 			case client == server.ends:
-				if r, err := c.tryReply(); err == nil {
-					t.Errorf("%s, client %d: the connection goes on with % x", server.mode, client, r.data)
-				}
+				c.ended()
 			case want == none:
 				c.send(packet(16, 1, login7(tds74, 0, "sa", password, "shop")))
 				if got := show7(tokens(t, c.reply().data, tds74)); !strings.Contains(got, "LOGINACK") {
@@ -71,7 +68,11 @@ func TestSimulatorAnswersTheEncryptionThatIsAskedFor(t *testing.T) {
 func TestSimulatorSpeaksStrictEncryption(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []mssqlsim.TLSMode{mssqlsim.TLSLogin, mssqlsim.TLSOn, mssqlsim.TLSStrict} {
-		s, addr := newSimulator(t, mssqlsim.Options{TLS: mode})
+		version := mssqlsim.V2022
+		if mode == mssqlsim.TLSLogin {
+			version = mssqlsim.Azure
+		}
+		s, addr := newSimulator(t, mssqlsim.Options{TLS: mode, Version: version})
 		known := x509.NewCertPool()
 		if !known.AppendCertsFromPEM(s.Certificate()) {
 			t.Fatal("no certificate")
@@ -94,6 +95,46 @@ func TestSimulatorSpeaksStrictEncryption(t *testing.T) {
 			t.Errorf("%s: %s", mode, got)
 		}
 		assertTokens(t, c.batch("SELECT encrypt_option AS e FROM sys.dm_exec_connections WHERE session_id = @@SPID"), "COLMETADATA e type=e7/80 flags=08 user=0\nROW \"TRUE\"\nDONE status=10 cmd=c1 rows=1")
+	}
+}
+
+// Force Strict Encryption lets nobody in but clients of TDS 8.0, whatever others would encrypt (Microsoft: TDS 8.0, Features that
+// don't support forcing strict encryption).
+func TestSimulatorThatForcesStrictEncryptionTakesNobodyElse(t *testing.T) {
+	t.Parallel()
+	_, addr := newSimulator(t, mssqlsim.Options{TLS: mssqlsim.TLSStrict})
+	for name, first := range map[string][]byte{
+		"off": prelogin(0), "on": prelogin(1), "not supported": prelogin(2), "required": prelogin(3),
+		"no PRELOGIN": packet(16, 1, login7(tds74, 0, "sa", password, "shop")), "TDS 7.1": packet(16, 1, login7(tds71, 0, "sa", password, "shop")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := dial(t, addr)
+			c.send(first)
+			c.ended()
+		})
+	}
+}
+
+// TDS 8.0 came with SQL Server 2022 (Microsoft: TDS 8.0): TLS at the beginning is nothing that an earlier one could read.
+func TestSimulatorOfAnEarlierVersionDoesNotKnowStrictEncryption(t *testing.T) {
+	t.Parallel()
+	for _, version := range []mssqlsim.Version{mssqlsim.V2016, mssqlsim.V2017, mssqlsim.V2019} {
+		for _, mode := range []mssqlsim.TLSMode{mssqlsim.TLSLogin, mssqlsim.TLSOn} {
+			_, addr := newSimulator(t, mssqlsim.Options{TLS: mode, Version: version})
+			secure := tls.Client(dial(t, addr).Conn, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"tds/8.0"}, MinVersion: tls.VersionTLS12})
+			if err := secure.Handshake(); err == nil {
+				t.Errorf("%s %s: a handshake", version, mode)
+			}
+			c := dial(t, addr)
+			c.send(prelogin(1))
+			if got := encryptionOf(t, c.reply().data); got != 1 {
+				t.Errorf("%s %s: ENCRYPTION %d", version, mode, got)
+			}
+		}
+		if s, err := mssqlsim.Start(t.Context(), mssqlsim.Options{TLS: mssqlsim.TLSStrict, Version: version}); err == nil {
+			s.Close()
+			t.Errorf("%s starts with strict encryption", version)
+		}
 	}
 }
 

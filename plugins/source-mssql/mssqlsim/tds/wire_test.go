@@ -3,9 +3,10 @@ package tds_test
 import (
 	"context"
 	"errors"
-	"os"
+	"io"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tds"
@@ -65,9 +66,7 @@ func TestVersionsBefore71AreRefused(t *testing.T) {
 	_, _, addr := newCanned(t)
 	conn := dial(t, addr)
 	conn.send(packet(16, 1, login7(0x70000000, 0, "sa", password, "shop")))
-	if r, err := conn.tryReply(); err == nil {
-		t.Errorf("answered % x", r.data)
-	}
+	conn.ended()
 }
 
 // Clients that ask for strict encryption begin with TLS, and some wait for its answer without a limit. The bytes are
@@ -77,8 +76,8 @@ func TestTLSAtTheBeginningEndsTheConnectionWithoutACertificate(t *testing.T) {
 	_, _, addr := newCanned(t)
 	conn := dial(t, addr)
 	conn.send(append([]byte{0x16, 3, 3, 0, 0x30, 1, 0, 0, 0x2C, 3, 3}, make([]byte, 0x2A)...))
-	if _, err := conn.tryReply(); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("the connection ended with %v", err)
+	if r, err := conn.tryReply(); !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, io.EOF) || len(r.data) > 0 { // not all of it was read
+		t.Errorf("the connection ended with % x, %v", r.data, err)
 	}
 }
 
@@ -108,9 +107,7 @@ func TestRefusedLoginIsAnErrorAndADone(t *testing.T) {
 		assertTokens(t, tokens(t, conn.reply().data, ver), `
 			ERROR 18456 state=1 class=14 line=1 server=MSSQLSIM proc= "Login failed for user 'sa'."
 			DONE status=02 cmd=00 rows=0`)
-		if _, err := conn.tryReply(); err == nil {
-			t.Error("the connection stays open")
-		}
+		conn.ended()
 	}
 }
 
