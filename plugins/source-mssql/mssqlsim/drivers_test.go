@@ -64,3 +64,42 @@ func TestALoginMayBringANewPassword(t *testing.T) {
 		t.Error("a password against the policy was taken")
 	}
 }
+
+// Rows in bulk and table-valued parameters are out: each is refused by its name, and the connection goes on within its transaction.
+func TestBulkCopyAndTableValuedParametersAreRefusedByName(t *testing.T) {
+	t.Parallel()
+	_, conn := newDatabase(t)
+	exec(t, conn, "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY)")
+	tx, err := conn.BeginTx(t.Context(), nil)
+	must(t, err)
+	defer func() { must(t, tx.Rollback()) }()
+	type row struct{ ID int }
+	for _, tc := range []struct {
+		name string
+		do   func() error
+		part string
+	}{
+		{"bulk copy", func() error {
+			st, err := tx.PrepareContext(t.Context(), mssql.CopyIn("dbo.t", mssql.BulkOptions{}, "id"))
+			if err != nil {
+				return err
+			}
+			defer func() { _ = st.Close() }()
+			_, err = st.ExecContext(t.Context(), 1)
+			return err
+		}, "SET FmtOnly"},
+		{"INSERT BULK", func() error { _, err := tx.ExecContext(t.Context(), "INSERT BULK dbo.t (id int)"); return err }, "the statement InsertBulk"},
+		{"BULK INSERT", func() error { _, err := tx.ExecContext(t.Context(), "BULK INSERT dbo.t FROM 'x'"); return err }, "the statement BulkInsert"},
+		{"a type of tables", func() error { _, err := tx.ExecContext(t.Context(), "CREATE TYPE dbo.tt AS TABLE (id int)"); return err }, "the statement CreateTypeTable"},
+		{"a table-valued parameter", func() error {
+			_, err := tx.ExecContext(t.Context(), "EXEC dbo.p @rows", mssql.TVP{TypeName: "dbo.tt", Value: []row{{1}}})
+			return err
+		}, "table-valued parameters"},
+	} {
+		wantError(t, tc.do(), 50001, tc.part)
+		var n int
+		if err := tx.QueryRowContext(t.Context(), "SELECT COUNT(*) + @@TRANCOUNT FROM dbo.t").Scan(&n); err != nil || n != 1 {
+			t.Errorf("%s: the connection behind it: %d, %v", tc.name, n, err)
+		}
+	}
+}

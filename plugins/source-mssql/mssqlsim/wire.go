@@ -81,6 +81,9 @@ func wireColumns(cols []tsql.Column) ([]tds.Column, error) {
 		if c.Type.Kind == sqltype.RowVersion {
 			out[i].UserType = rowVersionUserType
 		}
+		if c.Base.Object != "" {
+			out[i].Table = []string{c.Base.Database, c.Base.Schema, c.Base.Object}
+		}
 	}
 	return out, nil
 }

@@ -350,7 +350,7 @@ func (s *Session) cdcRelation(db *Database, name string) (tsql.Relation, error) 
 			if !sqltype.EqualName(name, in.Name+"_CT") {
 				continue
 			}
-			r := &changeTable{in: in, cols: in.changeColumns()}
+			r := &changeTable{in: in, cols: based(in.changeColumns(), tsql.Name{Database: db.Name, Schema: "cdc", Object: in.Name + "_CT"})}
 			o := in.object()
 			if a := s.access(db, "SELECT", o.securable()); !a.all() {
 				return &columnGuard{r, a.column}, nil

@@ -18,11 +18,27 @@ type source struct {
 }
 
 func (s *Session) source(t *Table) *source {
-	r := &source{t: t, sess: s, cols: t.describe()}
+	r := &source{t: t, sess: s, cols: based(t.describe(), t.baseName())}
 	for _, c := range t.columns {
 		r.ids = append(r.ids, c.id)
 	}
 	return r
+}
+
+// baseName is the name that clients get told of the table of a column.
+func (t *Table) baseName() tsql.Name {
+	if isTemporary(t.Name) {
+		return tsql.Name{Database: "tempdb", Schema: t.Schema, Object: t.Name}
+	}
+	return tsql.Name{Database: t.db.Name, Schema: t.Schema, Object: t.Name}
+}
+
+// based says of columns which table they are of.
+func based(cols []tsql.Column, table tsql.Name) []tsql.Column {
+	for i := range cols {
+		cols[i].Base = table
+	}
+	return cols
 }
 
 // Columns gives the columns.

@@ -71,15 +71,29 @@ func (c *connection) dispatch(ctx context.Context, m message, r *Results) error 
 	case pktTransMgr:
 		return c.transaction(ctx, m, r)
 	case pktBulkLoad:
-		return c.badRequest(errors.New("bulk load is not supported"), r)
+		return c.badRequest(unbuilt("bulk load"), r)
 	}
 	return fmt.Errorf("tds: a message of type %d after the login", m.typ)
 }
 
-// badRequest answers what could not be decoded; the connection lives on, since messages are well separated.
+// numberUnbuilt is the number of errors that say that the simulator has not what a real server has. It lies in the range that SQL
+// Server leaves to users.
+const numberUnbuilt = 50001
+
+// unbuilt refuses a part of the protocol by its name.
+func unbuilt(what string) error {
+	return &Error{Number: numberUnbuilt, Class: 16, State: 1, Line: 1, Msg: "mssqlsim does not understand " + what}
+}
+
+// badRequest answers what could not be decoded, or is not built; the connection lives on, since messages are well separated.
 func (c *connection) badRequest(err error, r *Results) error {
 	c.s.trace(c.id, "bad-request", func(e *Event) { e.Detail = map[string]any{"err": err.Error()} })
-	r.fail(&Error{Number: 8016, Class: 16, State: 1, Line: 1, Msg: "The incoming tabular data stream (TDS) protocol stream is incorrect: " + err.Error() + "."})
+	var named *Error
+	if !errors.As(err, &named) {
+		named = &Error{Number: 8016, Class: 16, State: 1, Line: 1, Msg: "The incoming tabular data stream (TDS) protocol stream is incorrect: " + err.Error() + "."}
+	}
+	r.fail(named)
+	r.refused = true
 	r.end(false)
 	return nil
 }

@@ -80,7 +80,7 @@ func TestTransactionManagerRequests(t *testing.T) {
 		{"0800 02 7300 00", []TranRequest{{Kind: TranRollback, Name: "s"}}, ""},
 		{"0800 00 01 02 00", []TranRequest{{Kind: TranRollback}, {Kind: TranBegin, Isolation: 2}}, ""},
 		{"0900 02 7300", []TranRequest{{Kind: TranSave, Name: "s"}}, ""},
-		{"0600", nil, "request 6 is not known"},
+		{"0600", nil, "distributed transactions"}, {"4d00", nil, "request 77 is not known"},
 		{"0500 06 00", nil, "isolation level 6"},
 		{"0500 00 04 6100", nil, "4 bytes wanted where 2 are left"},
 		{"0500 00 03 610062", nil, "UTF-16 text of 3 bytes"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tds"
@@ -113,23 +114,40 @@ func TestUnprepareByText(t *testing.T) {
 	assertTokens(t, c.call(rawCallByNumber(15, rawParam{v: 2})), "RETURNSTATUS 0\nDONEPROC status=00 cmd=e0 rows=0")
 }
 
+// What has no meaning is error 8016 (Microsoft: Database engine events and errors); what a real server understands and this one
+// does not is refused by name (Microsoft: [MS-TDS] BulkLoadBCP, TVPTYPE, RPCRequest fEncrypted, XML Values, Transaction Manager
+// Request). After both the connection goes on.
 func TestCallsThatAreNotUnderstoodLeaveTheConnectionUsable(t *testing.T) {
 	t.Parallel()
 	_, _, addr := newCanned(t)
 	c := loggedIn(t, addr, tds74)
-	for name, p := range map[string][]byte{
-		"a call of an unknown type": packet(3, 1, append(allHeaders(), 0xFF, 0xFF, 10, 0, 0, 0, 0, 0, 0xF3)),
-		"a batch without headers":   packet(1, 1, []byte{1, 2}),
-		"bulk load":                 packet(7, 1, []byte{1, 2}),
-		"promotion":                 packet(14, 1, append(allHeaders(), 6, 0)),
-	} {
-		c.send(p)
-		k := tokens(t, c.reply().data, tds74)
-		if len(k) != 2 || k[0].name != "ERROR" || k[0].text[:5] != "8016 " {
-			t.Errorf("%s: %s", name, show7(k))
-		}
+	call := func(param ...byte) []byte {
+		return packet(3, 1, append(append(allHeaders(), 0xFF, 0xFF, 10, 0, 0, 0, 0), param...))
 	}
-	assertTokens(t, c.batch("select 1"), selected)
+	for _, tc := range []struct {
+		name   string
+		packet []byte
+		want   string // number, and a part of the message
+		part   string
+	}{
+		{"a call of an unknown type", call(0, 0x99), "8016", "data type 0x99 is not known"},
+		{"a batch without headers", packet(1, 1, []byte{1, 2}), "8016", "4 bytes wanted where 2 are left"},
+		{"bulk load", packet(7, 1, []byte{1, 2}), "50001", "mssqlsim does not understand bulk load"},
+		{"rows in bulk", packet(7, 1, []byte{0x81, 1, 0, 0, 0, 0, 0, 8, 0, 0x38, 1, 'a', 0, 0xD1, 7, 0, 0, 0, 0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}), "50001", "bulk load"},
+		{"a table-valued parameter", call(0, 0xF3, 0, 3, 'd', 0, 'b', 0, 'o', 0, 2, 't', 0, 't', 0, 0xFF, 0xFF, 0, 0), "50001", "mssqlsim does not understand table-valued parameters"},
+		{"an encrypted parameter", call(8, 0xA5, 1, 0, 1, 0, 7), "50001", "encrypted values"},
+		{"xml of a schema collection", call(0, 0xF1, 1, 0, 1, 'd', 0, 1, 0, 'c', 0), "50001", "xml of a schema collection"},
+		{"promotion", packet(14, 1, append(allHeaders(), 6, 0)), "50001", "distributed transactions"},
+		{"propagation", packet(14, 1, append(allHeaders(), 1, 0, 0, 0)), "50001", "distributed transactions"},
+		{"an unknown request of the transaction manager", packet(14, 1, append(allHeaders(), 77, 0)), "8016", "77 is not known"},
+	} {
+		c.send(tc.packet)
+		k := tokens(t, c.reply().data, tds74)
+		if len(k) != 2 || k[0].name != "ERROR" || !strings.HasPrefix(k[0].text, tc.want+" ") || !strings.Contains(k[0].text, tc.part) || !strings.HasPrefix(k[1].text, "status=02") {
+			t.Errorf("%s: %s", tc.name, show7(k))
+		}
+		assertTokens(t, c.batch("select 1"), selected)
+	}
 	c.send(packet(0x55, 1, nil)) // no such message: nobody knows what follows
 	c.ended()
 }

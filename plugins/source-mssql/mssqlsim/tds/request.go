@@ -138,7 +138,7 @@ func (d *decoder) call() (c rpcCall, err error) {
 		status := d.u8()
 		p.Output, p.Default = status&1 != 0, status&2 != 0
 		if status&8 != 0 {
-			d.fail("encrypted values are not supported")
+			d.fail("%w", unbuilt("encrypted values"))
 		}
 		p.Type = d.typeInfo()
 		p.Value = d.value(p.Type)

@@ -17,8 +17,8 @@ var columnTypes = []struct{ name, nullable, not string }{
 	{"decimal(9, 2)", "6a/5(9,2)", ""}, {"decimal(19, 0)", "6a/9(19,0)", ""}, {"decimal(28, 28)", "6a/13(28,28)", ""}, {"decimal(38, 4)", "6a/17(38,4)", ""}, {"numeric(5, 1)", "6c/5(5,1)", ""},
 	{"date", "28/0", ""}, {"time(0)", "29/0(0)", ""}, {"time(7)", "29/0(7)", ""}, {"datetime2(3)", "2a/0(3)", ""}, {"datetimeoffset(5)", "2b/0(5)", ""}, {"uniqueidentifier", "24/16", ""},
 	{"char(3)", "af/3", ""}, {"varchar(8000)", "a7/8000", ""}, {"varchar(max)", "a7/65535", ""}, {"nchar(3)", "ef/6", ""}, {"nvarchar(4000)", "e7/8000", ""}, {"nvarchar(max)", "e7/65535", ""}, {"sysname", "e7/256", ""},
-	{"binary(10)", "ad/10", ""}, {"varbinary(20)", "a5/20", ""}, {"varbinary(max)", "a5/65535", ""}, {"text", "23/2147483647", ""}, {"ntext", "63/2147483646", ""}, {"image", "22/2147483647", ""},
-	{"xml", "f1/65535 schema=0", ""}, {"sql_variant", "62/8009", ""}, {"hierarchyid", "f0/65535 shop.sys.hierarchyid", ""}, {"geography", "f0/65535 shop.sys.geography", ""}, {"geometry", "f0/65535 shop.sys.geometry", ""},
+	{"binary(10)", "ad/10", ""}, {"varbinary(20)", "a5/20", ""}, {"varbinary(max)", "a5/65535", ""}, {"text", "23/2147483647 of [shop][dbo][t]", ""}, {"ntext", "63/2147483646 of [shop][dbo][t]", ""}, {"image", "22/2147483647 of [shop][dbo][t]", ""},
+	{"xml", "f1/65535 schema=0", ""}, {"sql_variant", "62/8009", ""}, {"hierarchyid", "f0/892 shop.sys.hierarchyid", ""}, {"geography", "f0/65535 shop.sys.geography", ""}, {"geometry", "f0/65535 shop.sys.geometry", ""},
 	{"varchar(5) COLLATE Greek_CI_AS", "a7/5 0804d00000", ""}, {"nchar(2) COLLATE Japanese_CI_AS", "ef/4 1104d00000", ""}, {"varchar(9) COLLATE Latin1_General_100_CI_AS_SC_UTF8", "a7/9 0904d02400", ""},
 }
 
@@ -52,8 +52,9 @@ func TestSimulatorSendsOldTypesToOldClients(t *testing.T) {
 	moments := "d type=e7/20 flags=09 user=0, t type=e7/24 flags=09 user=0, m type=e7/38 flags=09 user=0, o type=e7/68 flags=09 user=0"
 	texts := `"2026-01-02", "03:04:05.678", "2026-01-02 03:04:05", "2026-01-02 03:04:05.1234567 +01:00"`
 	const nulls = "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 8"
-	long := ", v type=23/2147483647 flags=09 user=0, n type=63/2147483646 flags=09 user=0, b type=22/2147483647 flags=09 user=0, x type=63/2147483646 flags=09 user=0, h type=22/2147483647 flags=09 user=0"
-	now := ", v type=a7/65535 flags=09 user=0, n type=e7/65535 flags=09 user=0, b type=a5/65535 flags=09 user=0, x type=f1/65535 schema=0 flags=09 user=0, h type=f0/65535 shop.sys.hierarchyid flags=09 user=0"
+	const of = " of [shop.dbo.t] flags=09 user=0"
+	long := ", v type=23/2147483647" + of + ", n type=63/2147483646" + of + ", b type=22/2147483647" + of + ", x type=63/2147483646" + of + ", h type=22/2147483647" + of
+	now := ", v type=a7/65535 flags=09 user=0, n type=e7/65535 flags=09 user=0, b type=a5/65535 flags=09 user=0, x type=f1/65535 schema=0 flags=09 user=0, h type=f0/892 shop.sys.hierarchyid flags=09 user=0"
 	for _, tc := range []struct {
 		version                     uint32
 		moments, texts, longer, row string
@@ -64,6 +65,115 @@ func TestSimulatorSendsOldTypesToOldClients(t *testing.T) {
 	} {
 		if !assertTokens(t, loggedIn(t, addr, tc.version).batch("SELECT * FROM dbo.t ORDER BY i"), "COLMETADATA "+tc.moments+tc.longer+", i type=38/4 flags=08 user=0\nROW "+tc.texts+`, 0x6162, "ü", 0x0102, "<a/>", 0x58, 7`+"\n"+tc.row+" "+nulls+"\nDONE status=10 cmd=c1 rows=2") {
 			t.Logf("version %x", tc.version)
+		}
+	}
+}
+
+// Columns of text, ntext and image name the table that they are of, wholly qualified and in parts, also where they come through a
+// query in FROM; what no table has in it names none (Microsoft: [MS-TDS] COLMETADATA, TableName).
+func TestSimulatorNamesTheTablesOfLongColumns(t *testing.T) {
+	t.Parallel()
+	_, addr := newSimulator(t, mssqlsim.Options{})
+	loggedIn(t, addr, tds74).run("CREATE SCHEMA arch", "CREATE TABLE arch.[a.b] (id int NOT NULL PRIMARY KEY, n ntext NULL, i image NULL)", "CREATE DATABASE other", "CREATE TABLE other.dbo.o (id int NOT NULL, x text NULL)",
+		"EXEC sys.sp_cdc_enable_db EXEC sys.sp_cdc_enable_table N'arch', N'a.b', @capture_instance = N'ab', @role_name = NULL")
+	const (
+		n    = "n type=63/2147483646"
+		i    = "i type=22/2147483647"
+		x    = "x type=23/2147483647"
+		tail = " flags=09 user=0"
+		end  = "\nDONE status=10 cmd=c1 rows=0"
+	)
+	for _, tc := range []struct{ sql, new, old string }{
+		{"SELECT n, i FROM arch.[a.b]", n + " of [shop][arch][a.b]" + tail + ", " + i + " of [shop][arch][a.b]" + tail, n + " of [shop.arch.a.b]" + tail + ", " + i + " of [shop.arch.a.b]" + tail},
+		{"SELECT b.n AS n FROM (SELECT * FROM arch.[a.b]) AS b", n + " of [shop][arch][a.b]" + tail, n + " of [shop.arch.a.b]" + tail},
+		{"WITH c AS (SELECT x FROM other.dbo.o) SELECT x FROM c", x + " of [other][dbo][o]" + tail, x + " of [other.dbo.o]" + tail},
+		{"SELECT n FROM cdc.ab_CT", n + " of [shop][cdc][ab_CT]" + tail, n + " of [shop.cdc.ab_CT]" + tail},
+		{"SELECT CAST(x AS text) AS x FROM (SELECT NULL AS x) AS a WHERE 1 = 0", x + " of []" + tail, x + " of []" + tail},
+		{"SELECT n FROM arch.[a.b] UNION ALL SELECT n FROM arch.[a.b]", n + " of []" + tail, n + " of []" + tail},
+	} {
+		for ver, want := range map[uint32]string{tds74: tc.new, tds72: tc.new, tds71: tc.old} {
+			if !assertTokens(t, loggedIn(t, addr, ver).batch(tc.sql), "COLMETADATA "+want+end) {
+				t.Logf("%s, version %x", tc.sql, ver)
+			}
+		}
+	}
+	c := loggedIn(t, addr, tds74)
+	c.run("CREATE TABLE #p (x text NULL)")
+	if got := show7(c.batch("SELECT x FROM #p")); !strings.Contains(got, " of [tempdb][dbo][#p") {
+		t.Error(got)
+	}
+}
+
+// udtParam is TYPE_INFO and value of a parameter of a CLR type: its names without a size, then the value in chunks of two bytes at
+// most, behind its length or the sign that it is not known; nil is NULL.
+func udtParam(name string, unknownLength bool, value []byte) []byte {
+	b := []byte{0xF0}
+	for _, part := range []string{"", "sys", name} {
+		u := utf16le(part)
+		b = append(append(b, byte(len(u)/2)), u...)
+	}
+	return plp(b, unknownLength, value)
+}
+
+func plp(b []byte, unknownLength bool, value []byte) []byte {
+	switch {
+	case value == nil:
+		return binary.LittleEndian.AppendUint64(b, 1<<64-1)
+	case unknownLength:
+		b = binary.LittleEndian.AppendUint64(b, 1<<64-2)
+	default:
+		b = binary.LittleEndian.AppendUint64(b, uint64(len(value)))
+	}
+	for len(value) > 0 {
+		n := min(2, len(value))
+		b = append(binary.LittleEndian.AppendUint32(b, uint32(n)), value[:n]...)
+		value = value[n:]
+	}
+	return binary.LittleEndian.AppendUint32(b, 0)
+}
+
+// CLR types come in as bytes with the names of their type, and go out as they came, in rows and as output parameters, where
+// TYPE_INFO has the size, too (Microsoft: [MS-TDS] CLR Instances; Partially Length-prefixed Bytes; RETURNVALUE).
+func TestSimulatorTakesTypesOfTheCLR(t *testing.T) {
+	t.Parallel()
+	c := simulated(t, tds74)
+	point := "e6100000010c" + "0000000000004740" + "0000000000004940" // SRID 4326, version 1, valid and a point, 46 and 50
+	for _, tc := range []struct{ name, size, bytes, asText, text string }{
+		{"hierarchyid", "892", "5b5e", "@p.ToString()", "/1/2/3/"},
+		{"hierarchyid", "892", "", "@p.ToString()", "/"},
+		{"geography", "65535", point, "@p.STAsText()", "POINT (50 46)"},
+		{"geometry", "65535", "00000000010c" + point[12:], "@p.STAsText()", "POINT (46 50)"},
+	} {
+		value, err := hex.DecodeString(tc.bytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, unknown := range []bool{false, true} {
+			got := c.call(rawCallByNumber(10, rawParam{v: "SELECT " + tc.asText + " AS t, @p AS p SET @q = @p"}, rawParam{v: "@p " + tc.name + ", @q " + tc.name + " OUTPUT"},
+				rawParam{v: udtParam(tc.name, unknown, value)}, rawParam{v: udtParam(tc.name, false, nil), output: true}))
+			text := show7(got)
+			if !strings.Contains(text, ", p type=f0/"+tc.size+" shop.sys."+tc.name+" flags=09 user=0\nROW \""+tc.text+"\", 0x"+tc.bytes+"\n") || !strings.Contains(text, "\nRETURNVALUE ordinal=3 name=@q status=1 0x"+tc.bytes+"\nDONEPROC") {
+				t.Errorf("%s 0x%s: %s", tc.name, tc.bytes, text)
+			}
+		}
+		got := show7(c.call(rawCallByNumber(10, rawParam{v: "SELECT @p AS p"}, rawParam{v: "@p " + tc.name}, rawParam{v: udtParam(tc.name, false, nil)})))
+		if !strings.Contains(got, " flags=09 user=0\nROW NULL\n") && !strings.Contains(got, " flags=09 user=0\nNBCROW NULL\n") {
+			t.Errorf("%s: %s", tc.name, got)
+		}
+	}
+}
+
+// xml comes in as UTF-16 (Microsoft: [MS-TDS] XML Values), and goes out so, in rows and as an output parameter.
+func TestSimulatorTakesXML(t *testing.T) {
+	t.Parallel()
+	c := simulated(t, tds74)
+	param := func(text string, unknown bool) rawParam {
+		return rawParam{v: plp([]byte{0xF1, 0}, unknown, utf16le(text))}
+	}
+	for _, unknown := range []bool{false, true} {
+		got := show7(c.call(rawCallByNumber(10, rawParam{v: "SELECT @p AS p, CAST(@p AS nvarchar(max)) AS t SET @q = @p"}, rawParam{v: "@p xml, @q xml OUTPUT"}, param(`<a b="ü">漢</a>`, unknown), rawParam{v: plp([]byte{0xF1, 0}, false, nil), output: true})))
+		if !strings.Contains(got, "COLMETADATA p type=f1/65535 schema=0 flags=09 user=0, t type=e7/65535 flags=09 user=0\nROW \"<a b=\\\"ü\\\">漢</a>\", \"<a b=\\\"ü\\\">漢</a>\"\n") || !strings.Contains(got, "\nRETURNVALUE ordinal=3 name=@q status=1 \"<a b=\\\"ü\\\">漢</a>\"\nDONEPROC") {
+			t.Error(got)
 		}
 	}
 }

@@ -161,13 +161,14 @@ func (r *reader) columns() (string, []testColumn) {
 		user, flags := r.userType(), r.u16()
 		c := r.typeInfo()
 		if c.id == 0x63 || c.id == 0x23 || c.id == 0x22 {
-			parts := 1
+			parts, name := 1, []string(nil)
 			if r.ver >= tds72 {
 				parts = r.u8()
 			}
 			for range parts {
-				r.text(r.u16())
+				name = append(name, r.text(r.u16()))
 			}
+			c.more += " of [" + strings.Join(name, "][") + "]"
 		}
 		cols = append(cols, c)
 		s = append(s, fmt.Sprintf("%s type=%02x/%d%s flags=%02x user=%d", r.text(r.u8()), c.id, c.size, c.more, flags, user))
@@ -248,7 +249,7 @@ func (r *reader) value(c testColumn) string {
 		}
 		return fmt.Sprintf("0x%x", r.take(n))
 	case 0xA5, 0xA7, 0xAD, 0xAF, 0xE7, 0xEF, 0xF0, 0xF1:
-		if c.size == 0xFFFF {
+		if c.size == 0xFFFF || c.id == 0xF0 {
 			total := r.u64()
 			if total == 1<<64-1 {
 				return "NULL"

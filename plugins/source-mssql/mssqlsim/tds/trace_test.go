@@ -129,7 +129,7 @@ func TestTraceShowsWhatIsNoStatement(t *testing.T) {
 	for _, want := range []string{
 		"conn 1 no-prelogin", "conn 1 login app=rawclient database=shop", "conn 1 login-failed err=Login failed", "conn 1 close",
 		"conn 2 attention idle=true", "conn 2 batch select wait", "conn 2 attention ignored=false", "conn 2 ignored type=1",
-		"conn 2 bad-request err=bulk load is not supported", "conn 2 bad-request err=call 1: 2 bytes wanted where 0 are left", "conn 2 batch select fault", "conn 2 fault fault={", "conn 2 error err=a deadlock", "conn 2 close",
+		"conn 2 bad-request err=mssqlsim does not understand bulk load", "conn 2 bad-request err=call 1: 2 bytes wanted where 0 are left", "conn 2 batch select fault", "conn 2 fault fault={", "conn 2 error err=a deadlock", "conn 2 close",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%.3000s", want, text)

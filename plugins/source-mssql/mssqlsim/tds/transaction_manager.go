@@ -32,6 +32,8 @@ func parseTran(b []byte, ver uint32) ([]TranRequest, error) {
 			}
 			reqs = append(reqs, next)
 		}
+	case TranKind(0), TranKind(1), TranKind(6): // TM_GET_DTC_ADDRESS, TM_PROPAGATE_XACT, TM_PROMOTE_XACT
+		return nil, unbuilt("distributed transactions")
 	default:
 		return nil, fmt.Errorf("transaction manager request %d is not known", kind)
 	}

@@ -1,6 +1,9 @@
 package tds
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // The TDS versions as LOGIN7 names them, without their revision (Microsoft: [MS-TDS] LOGIN7, TDSVersion).
 const (
@@ -12,9 +15,9 @@ const (
 	ver80  = 0x08000000 // named by clients that opened the connection with TLS
 )
 
-// typeInfo appends TYPE_INFO (Microsoft: [MS-TDS] TYPE_INFO) of a type that can be sent in the version ver.
-// database is where a UDT lives, table what a column of text, ntext or image belongs to.
-func typeInfo(b []byte, t Type, ver uint32, database, table string) ([]byte, error) {
+// typeInfo appends TYPE_INFO (Microsoft: [MS-TDS] TYPE_INFO) of a type that can be sent to the client.
+// database is where a UDT lives.
+func typeInfo(b []byte, t Type, database string) ([]byte, error) {
 	if t.Fixed {
 		return append(b, fixedID(t)), nil
 	}
@@ -47,17 +50,14 @@ func typeInfo(b []byte, t Type, ver uint32, database, table string) ([]byte, err
 	case IDXML:
 		b = append(b, 0) // no schema collection
 	case IDUDT:
-		b = u16(b, 0xFFFF)
+		b = u16(b, t.udtBytes())
 		b = bVarChar(b, database)
 		b = bVarChar(b, "sys")
 		b = bVarChar(b, t.Name)
 		b = usVarChar(b, "") // the .NET name, which only a client with the assembly needs
 	case IDText, IDNText:
 		b = t.Collation.append(u32(b, uint32(t.Size)))
-		b = tableName(b, table, ver)
-	case IDImage:
-		b = tableName(u32(b, uint32(t.Size)), table, ver)
-	case IDVariant:
+	case IDImage, IDVariant:
 		b = u32(b, uint32(t.Size))
 	default:
 		return b, fmt.Errorf("%s cannot be sent", t)
@@ -65,12 +65,32 @@ func typeInfo(b []byte, t Type, ver uint32, database, table string) ([]byte, err
 	return b, nil
 }
 
-// tableName names the table of a text, ntext or image column; TDS 7.2 made it a list of parts.
-func tableName(b []byte, table string, ver uint32) []byte {
-	if ver >= ver72 {
-		b = append(b, 1)
+// udtBytes is MAX_BYTE_SIZE of a UDT: values of geometry and geography have no limit (Microsoft: [MS-TDS] CLR Instances;
+// hierarchyid data type method reference, on 892 bytes). Values go as partially length-prefixed bytes in both cases.
+func (t *Type) udtBytes() uint16 {
+	if t.Name == "hierarchyid" {
+		return 892
 	}
-	return usVarChar(b, table)
+	return 0xFFFF
+}
+
+// hasTable tells whether a column of the type names its table.
+func (t *Type) hasTable() bool { return t.ID == IDText || t.ID == IDNText || t.ID == IDImage }
+
+// tableName names the table of a text, ntext or image column, wholly qualified; TDS 7.2 made it a list of parts, of which
+// there is at least one (Microsoft: [MS-TDS] COLMETADATA, TableName).
+func tableName(b []byte, table []string, ver uint32) []byte {
+	if ver < ver72 {
+		return usVarChar(b, strings.Join(table, "."))
+	}
+	if len(table) == 0 {
+		table = []string{""}
+	}
+	b = append(b, byte(len(table)))
+	for _, part := range table {
+		b = usVarChar(b, part)
+	}
+	return b
 }
 
 // forVersion is the type that a client of an older version is sent in place of t (Microsoft: [MS-TDS] Data Types and
@@ -172,17 +192,20 @@ func (d *decoder) typeInfo() (t Type) {
 		d.ucs2(int(d.u8())) // schema
 		t.Size, t.Name = -1, d.ucs2(int(d.u8()))
 	case IDXML:
-		if d.u8() != 0 { // a schema collection: database, owner, name
-			d.ucs2(int(d.u8()))
-			d.ucs2(int(d.u8()))
-			d.ucs2(int(d.u16()))
+		if d.u8() != 0 { // database, owner and name of the collection follow
+			d.fail("%w", unbuilt("xml of a schema collection"))
 		}
 		t.Size = -1
+	case tableType:
+		d.fail("%w", unbuilt("table-valued parameters"))
 	default:
 		d.fail("data type 0x%02X is not known", t.ID)
 	}
 	return t
 }
+
+// tableType is the type of a table-valued parameter (Microsoft: [MS-TDS] TVPTYPE).
+const tableType = 0xF3
 
 // The types of TDS before 7.0, with a length of one byte; jTDS still sends some.
 const (

@@ -14,6 +14,7 @@ type Column struct {
 	Nullable bool
 	Identity bool
 	Computed bool
+	Base     Name // the table that it is a column of, wholly qualified; empty of what is computed
 }
 
 // Name is the name of an object; empty parts were not written.

@@ -241,7 +241,7 @@ func (b *binder) selectList(elements []ast.SelectElement, sc *scope, p *selectPl
 		col := Column{Name: name, Type: e.typ, Nullable: e.null}
 		if e.ref != nil {
 			c := e.ref.cols[e.ord]
-			col.Identity, col.Computed = c.Identity, c.Computed
+			col.Identity, col.Computed, col.Base = c.Identity, c.Computed, c.Base
 		}
 		if col.Type.Kind == sqltype.Null {
 			col.Type = sqltype.Of(sqltype.Null)

@@ -33,7 +33,7 @@ func (x *executor) selectInto(s *ast.SelectStatement) error {
 			case sqltype.Null:
 				c.Type = sqltype.Of(sqltype.Int)
 			}
-			c.Computed, c.Identity = false, i == identity
+			c.Computed, c.Identity, c.Base = false, i == identity, Name{}
 			d := ColumnDef{Column: c}
 			if c.Identity {
 				d.Nullable, d.Seed, d.Step = false, 1, 1

@@ -50,7 +50,7 @@ func (b *binder) union(x *ast.BinaryQueryExpression, outer *scope) plan {
 		for i, c := range part.columns() {
 			p.cols[i].Type = sqltype.Common(p.cols[i].Type, c.Type)
 			p.cols[i].Nullable = p.cols[i].Nullable || c.Nullable && kind == "Union"
-			p.cols[i].Identity, p.cols[i].Computed = false, false
+			p.cols[i].Identity, p.cols[i].Computed, p.cols[i].Base = false, false, Name{}
 		}
 	}
 	for _, part := range p.parts {
