@@ -11,8 +11,8 @@ import (
 	mssql "github.com/microsoft/go-mssqldb"
 )
 
-// step is a batch on one connection and what it answers: rows, one of its errors by number and a part of its text, or
-// nothing.
+// step is a batch on one connection, or several with lines GO between them, and what it answers: rows, one of its errors by
+// number and a part of its text, or nothing.
 type step struct {
 	name string
 	sql  string
@@ -42,7 +42,15 @@ func play(t *testing.T, conn *sql.DB, steps []step) {
 		if name == "" {
 			name = s.sql
 		}
-		got, err := allRows(c, s.sql)
+		var got []string
+		var err error
+		for _, batch := range strings.Split(s.sql, "\nGO\n") {
+			var rows []string
+			if rows, err = allRows(c, batch); err != nil {
+				break
+			}
+			got = append(got, rows...)
+		}
 		var e mssql.Error
 		switch {
 		case s.err != 0 && !errors.As(err, &e):
@@ -163,25 +171,25 @@ func TestAlterTable(t *testing.T) {
 	play(t, newEmpty(t), []step{
 		{sql: "CREATE TABLE dbo.t (id int NOT NULL CONSTRAINT pk_t PRIMARY KEY, n int NULL, s varchar(5) NULL); INSERT INTO dbo.t VALUES (1, 10, 'abc'), (2, NULL, NULL)"},
 		{name: "NOT NULL needs a default when there are rows", sql: "ALTER TABLE dbo.t ADD a int NOT NULL", err: 4901},
-		{name: "rows get the default of a NOT NULL column", sql: "ALTER TABLE dbo.t ADD a int NOT NULL CONSTRAINT df_a DEFAULT (7); SELECT id, a FROM dbo.t", rows: []string{"1|7", "2|7"}},
-		{name: "those of one that allows NULL do not", sql: "ALTER TABLE dbo.t ADD b int NULL DEFAULT 7; SELECT id, b FROM dbo.t", rows: []string{"1|NULL", "2|NULL"}},
-		{name: "unless WITH VALUES is written", sql: "ALTER TABLE dbo.t ADD c int NULL CONSTRAINT df_c DEFAULT 8 WITH VALUES; SELECT id, c FROM dbo.t", rows: []string{"1|8", "2|8"}},
+		{name: "rows get the default of a NOT NULL column", sql: "ALTER TABLE dbo.t ADD a int NOT NULL CONSTRAINT df_a DEFAULT (7)\nGO\nSELECT id, a FROM dbo.t", rows: []string{"1|7", "2|7"}},
+		{name: "those of one that allows NULL do not", sql: "ALTER TABLE dbo.t ADD b int NULL DEFAULT 7\nGO\nSELECT id, b FROM dbo.t", rows: []string{"1|NULL", "2|NULL"}},
+		{name: "unless WITH VALUES is written", sql: "ALTER TABLE dbo.t ADD c int NULL CONSTRAINT df_c DEFAULT 8 WITH VALUES\nGO\nSELECT id, c FROM dbo.t", rows: []string{"1|8", "2|8"}},
 		{name: "new rows get all of them", sql: "INSERT INTO dbo.t (id) VALUES (3); SELECT a, b, c FROM dbo.t WHERE id = 3", rows: []string{"7|7|8"}},
 		{name: "several columns at once", sql: "ALTER TABLE dbo.t ADD d bigint NULL, e AS n + a PERSISTED NOT NULL", err: 515},
 		{name: "all or nothing", sql: "SELECT COUNT(*) FROM sys.columns WHERE object_id = OBJECT_ID('dbo.t') AND name IN ('d', 'e')", rows: []string{"0"}},
-		{name: "a computed column has values for the rows that are there", sql: "ALTER TABLE dbo.t ADD e AS n + a; SELECT id, e FROM dbo.t", rows: []string{"1|17", "2|NULL", "3|NULL"}},
+		{name: "a computed column has values for the rows that are there", sql: "ALTER TABLE dbo.t ADD e AS n + a\nGO\nSELECT id, e FROM dbo.t", rows: []string{"1|17", "2|NULL", "3|NULL"}},
 		{sql: "UPDATE dbo.t SET n = 1 WHERE id = 2; SELECT e FROM dbo.t WHERE id = 2", rows: []string{"8"}},
 		{sql: "UPDATE dbo.t SET e = 1", err: 271},
 		{name: "a column that a computed one reads", sql: "ALTER TABLE dbo.t DROP COLUMN n", err: 5074},
 		{sql: "ALTER TABLE dbo.t ALTER COLUMN n bigint", err: 5074},
 		{sql: "ALTER TABLE dbo.t ADD f AS e + 1", err: 1759, part: "Computed column 'e'"},
-		{name: "a computed column still finds its columns when another is dropped", sql: "ALTER TABLE dbo.t ADD x int NULL; ALTER TABLE dbo.t DROP COLUMN x; ALTER TABLE dbo.t DROP COLUMN s; INSERT INTO dbo.t (id, n) VALUES (4, 5); SELECT e FROM dbo.t WHERE id = 4", rows: []string{"12"}},
+		{name: "a computed column still finds its columns when another is dropped", sql: "ALTER TABLE dbo.t ADD x int NULL\nGO\nALTER TABLE dbo.t DROP COLUMN x; ALTER TABLE dbo.t DROP COLUMN s; INSERT INTO dbo.t (id, n) VALUES (4, 5); SELECT e FROM dbo.t WHERE id = 4", rows: []string{"12"}},
 		{sql: "ALTER TABLE dbo.t DROP COLUMN e; ALTER TABLE dbo.t ALTER COLUMN n bigint; SELECT n FROM dbo.t WHERE id = 1", rows: []string{"10"}},
 		{name: "a narrower type refuses what it does not hold", sql: "UPDATE dbo.t SET n = 300 WHERE id = 1; ALTER TABLE dbo.t ALTER COLUMN n tinyint", err: 220},
 		{sql: "ALTER TABLE dbo.t ALTER COLUMN n smallint NOT NULL", err: 515},
 		{sql: "UPDATE dbo.t SET n = 0 WHERE n IS NULL; ALTER TABLE dbo.t ALTER COLUMN n smallint NOT NULL; INSERT INTO dbo.t (id) VALUES (9)", err: 515},
 		{name: "without NOT NULL the column allows NULL", sql: "ALTER TABLE dbo.t ALTER COLUMN n smallint; INSERT INTO dbo.t (id) VALUES (9); DELETE FROM dbo.t WHERE id = 9"},
-		{sql: "ALTER TABLE dbo.t ADD s varchar(5) NULL, v varchar(max) NULL; UPDATE dbo.t SET s = 'abcde', v = 'abcdef'"},
+		{sql: "ALTER TABLE dbo.t ADD s varchar(5) NULL, v varchar(max) NULL\nGO\nUPDATE dbo.t SET s = 'abcde', v = 'abcdef'"},
 		{sql: "ALTER TABLE dbo.t ALTER COLUMN s varchar(3)", err: 2628},
 		{sql: "ALTER TABLE dbo.t ALTER COLUMN s nvarchar(20) NULL; SELECT s FROM dbo.t WHERE id = 1", rows: []string{"abcde"}},
 		{sql: "ALTER TABLE dbo.t ALTER COLUMN id bigint NOT NULL", err: 5074},
@@ -202,7 +210,7 @@ func TestAlterTable(t *testing.T) {
 		{sql: "ALTER TABLE dbo.t ADD CONSTRAINT df_n DEFAULT 3 FOR n; INSERT INTO dbo.t (id) VALUES (22); SELECT n FROM dbo.t WHERE id = 22", rows: []string{"3"}},
 		{sql: "ALTER TABLE dbo.t ADD DEFAULT 3 FOR n", err: 1781},
 		{sql: "ALTER TABLE dbo.t ADD CONSTRAINT ck CHECK (n > 1)", err: 2714},
-		{name: "sparse", sql: "ALTER TABLE dbo.t ADD sp int SPARSE NULL; ALTER TABLE dbo.t ALTER COLUMN v ADD SPARSE; SELECT name, is_sparse FROM sys.columns WHERE object_id = OBJECT_ID('dbo.t') AND is_sparse = 1 ORDER BY name", rows: []string{"sp|true", "v|true"}},
+		{name: "sparse", sql: "ALTER TABLE dbo.t ADD sp int SPARSE NULL\nGO\nALTER TABLE dbo.t ALTER COLUMN v ADD SPARSE; SELECT name, is_sparse FROM sys.columns WHERE object_id = OBJECT_ID('dbo.t') AND is_sparse = 1 ORDER BY name", rows: []string{"sp|true", "v|true"}},
 		{sql: "CREATE TABLE dbo.sp (a int SPARSE NOT NULL)", err: 1731},
 		{sql: "CREATE TABLE dbo.fk (a int REFERENCES dbo.t (id))", err: 50001, part: "ForeignKey"},
 		{name: "an expression of the session is none of a row", sql: "CREATE TABLE dbo.q (a datetime NULL CHECK (a < GETDATE()))", err: 50001, part: "GETDATE"},
@@ -233,7 +241,7 @@ func TestIdentity(t *testing.T) {
 		{name: "overflow", sql: "CREATE TABLE dbo.y (id tinyint IDENTITY(255,1), a int); INSERT INTO dbo.y (a) VALUES (1); INSERT INTO dbo.y (a) VALUES (2)", err: 8115, part: "IDENTITY to data type tinyint"},
 		{sql: "CREATE TABLE dbo.z (id int IDENTITY, j int IDENTITY)", err: 2744},
 		{sql: "CREATE TABLE dbo.z (id varchar(9) IDENTITY)", err: 2749},
-		{name: "an identity column for rows that are there", sql: "INSERT INTO dbo.p VALUES (1), (2); ALTER TABLE dbo.p ADD id int IDENTITY(5,1); SELECT id FROM dbo.p ORDER BY id", rows: []string{"5", "6"}},
+		{name: "an identity column for rows that are there", sql: "INSERT INTO dbo.p VALUES (1), (2); ALTER TABLE dbo.p ADD id int IDENTITY(5,1)\nGO\nSELECT id FROM dbo.p ORDER BY id", rows: []string{"5", "6"}},
 		{name: "defaults are evaluated by each statement, NEWID by each row", sql: "CREATE TABLE dbo.d (id int IDENTITY, g uniqueidentifier NOT NULL DEFAULT NEWID(), at datetime2 NOT NULL DEFAULT SYSUTCDATETIME(), who sysname NOT NULL DEFAULT SUSER_SNAME()); INSERT INTO dbo.d DEFAULT VALUES; INSERT INTO dbo.d (who) VALUES (N'x'), (DEFAULT); SELECT COUNT(DISTINCT g), COUNT(DISTINCT who) FROM dbo.d", rows: []string{"3|2"}},
 	})
 }
@@ -272,7 +280,7 @@ func TestShapeOfCapturedTables(t *testing.T) {
 		{sql: "EXEC sys.sp_cdc_enable_table @source_schema = N'dbo', @source_name = N'c', @role_name = NULL, @captured_column_list = N'id, a'"},
 		{sql: "TRUNCATE TABLE dbo.c", err: 4711},
 		{name: "a captured column cannot be renamed", sql: "EXEC sp_rename 'dbo.c.a', 'aa', 'COLUMN'", err: 4928},
-		{name: "another one can, and nothing is recorded", sql: "EXEC sp_rename 'dbo.c.b', 'bb', 'COLUMN'; SELECT bb FROM dbo.c; EXEC sys.sp_cdc_get_ddl_history 'dbo_c'"},
+		{name: "another one can, and nothing is recorded", sql: "EXEC sp_rename 'dbo.c.b', 'bb', 'COLUMN'\nGO\nSELECT bb FROM dbo.c; EXEC sys.sp_cdc_get_ddl_history 'dbo_c'"},
 		{name: "the key that tells rows apart stays", sql: "ALTER TABLE dbo.c DROP CONSTRAINT pk_c", err: 22979},
 		{sql: "CREATE INDEX ix ON dbo.c (a); EXEC sp_rename N'dbo.c.ix', N'ix2', N'INDEX'; SELECT name FROM sys.indexes WHERE object_id = OBJECT_ID('dbo.c') AND index_id > 1", rows: []string{"ix2"}},
 		{sql: "ALTER TABLE dbo.c ADD d int NULL; ALTER TABLE dbo.c ADD CONSTRAINT ck CHECK (d > 0);\nALTER TABLE dbo.c ALTER COLUMN bb bigint NULL"},

@@ -223,9 +223,15 @@ func (s *Session) Secure(change func() error) error {
 	return nil
 }
 
+// Steady tells that no transaction of another session is changing the shape of the session's database.
+func (s *Session) Steady() bool {
+	o := s.db.shaping.Load()
+	return o == nil || o == s.tx
+}
+
 // gate waits for the transaction that has changed the shape of the session's database.
 func (s *Session) gate(ctx context.Context) error {
-	if o := s.db.shaping.Load(); o == nil || o == s.tx {
+	if s.Steady() {
 		return nil
 	}
 	s.db.mu.Lock()

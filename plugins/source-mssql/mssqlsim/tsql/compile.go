@@ -2,6 +2,7 @@ package tsql
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
@@ -10,7 +11,7 @@ import (
 
 // compiler looks a batch or the body of a procedure through before it begins: an error that it finds leaves nothing done,
 // and no TRY sees it (Microsoft: TRY...CATCH (Transact-SQL), Errors unaffected by a TRY...CATCH construct). It knows
-// variables and the places of statements. What tables and columns mean is looked up when a statement runs.
+// variables and the places of statements, and binds those whose tables are there.
 type compiler struct {
 	x *executor
 	// declared are the names that statements so far know, in lower case.
@@ -19,24 +20,42 @@ type compiler struct {
 	variables bool
 	// level is how many blocks, IF and WHILE are around a statement.
 	level int
+	// binding tells that names may be looked up; begun, that a statement was met that does something, and first is the first
+	// of them where it is to be bound.
+	binding, begun bool
+	first          ast.Statement
+}
+
+// compiler makes a compiler. While another session changes the shape of the database, names are left to the statements,
+// which wait for it.
+func (x *executor) compiler(variables bool) *compiler {
+	return &compiler{x: x, variables: variables, declared: map[string]bool{}, binding: x.sess.Steady()}
 }
 
 // compile declares the variables of a list of statements, wherever in it they are declared (Microsoft: Variables
 // (Transact-SQL), Variable scope: from the point of the declaration to the end of the batch or procedure).
 func (x *executor) compile(list []ast.Statement, source string) error {
 	if x.unknownVariable(source) {
-		return x.declareAll(list, true)
+		return x.declareAll(list, true, false)
 	}
-	return (&compiler{x: x}).statements(list, false)
+	return x.compiler(false).batch(list)
 }
 
 // declareAll is compile of statements that do declare or name variables; look is false for those that were looked through
-// before.
-func (x *executor) declareAll(list []ast.Statement, look bool) error {
-	c := compiler{x: x, variables: look, declared: map[string]bool{}}
+// before. With all, the first statement is bound as well: it is not going to run.
+func (x *executor) declareAll(list []ast.Statement, look, all bool) error {
+	c := x.compiler(look)
+	c.begun = all
 	for name := range x.batch.vars {
 		c.declared[name] = true
 	}
+	return c.batch(list)
+}
+
+// batch compiles the statements of a batch or of the body of a procedure.
+func (c *compiler) batch(list []ast.Statement) error {
+	sess := c.x.sess
+	defer func() { c.x.sess = sess }()
 	return c.statements(list, false)
 }
 
@@ -70,6 +89,7 @@ func (c *compiler) statements(list []ast.Statement, loop bool) error {
 
 // statement looks one statement through; loop tells that it is in a WHILE.
 func (c *compiler) statement(st ast.Statement, loop bool) (err error) {
+	defer func() { c.begun = c.begun || !quiet(st) }()
 	switch s := st.(type) {
 	case nil:
 		return nil
@@ -84,6 +104,10 @@ func (c *compiler) statement(st ast.Statement, loop bool) (err error) {
 		if err := c.names(s.Predicate); err != nil {
 			return err
 		}
+		if err := c.bind(s); err != nil {
+			return err
+		}
+		c.begun = true
 		if err := c.inner([]ast.Statement{s.ThenStatement}, loop); err != nil || s.ElseStatement == nil {
 			return err
 		}
@@ -92,6 +116,10 @@ func (c *compiler) statement(st ast.Statement, loop bool) (err error) {
 		if err := c.names(s.Predicate); err != nil {
 			return err
 		}
+		if err := c.bind(s); err != nil {
+			return err
+		}
+		c.begun = true
 		return c.inner([]ast.Statement{s.Statement}, true)
 	case *ast.BreakStatement:
 		if !loop {
@@ -122,6 +150,7 @@ func (c *compiler) statement(st ast.Statement, loop bool) (err error) {
 				return err
 			}
 		}
+		return c.bind(st)
 	case *ast.DeclareTableVariableStatement:
 		if err := c.declare(s.Body.VariableName); err != nil {
 			return err
@@ -130,10 +159,27 @@ func (c *compiler) statement(st ast.Statement, loop bool) (err error) {
 			name := s.Body.VariableName.Value
 			b.tables[lower(name)] = c.x.tableVariable(b, name, s.Body.Definition)
 		})
+	case *ast.UseStatement:
+		return c.use(s)
 	default:
-		return c.names(st)
+		if err := c.names(st); err != nil {
+			return err
+		}
+		return c.bind(st)
 	}
 	return nil
+}
+
+// quiet tells that a statement does nothing that an error behind it would have to undo.
+func quiet(st ast.Statement) bool {
+	switch s := st.(type) {
+	case *ast.DeclareVariableStatement:
+		return !slices.ContainsFunc(s.Declarations, func(d *ast.DeclareVariableElement) bool { return d.Value != nil })
+	case *ast.BeginEndBlockStatement, *ast.TryCatchStatement, *ast.DeclareTableVariableStatement, *ast.PredicateSetStatement, *ast.SetCommandStatement,
+		*ast.SetTransactionIsolationLevelStatement:
+		return true
+	}
+	return false
 }
 
 func (c *compiler) block(l *ast.StatementList, loop bool) error {
@@ -229,23 +275,15 @@ func (x *executor) initialize(s *ast.DeclareVariableStatement) error {
 			}
 			v := b.variable(d.VariableName.Value)
 			w := b.givenOf(d.Value, v.typ)
+			if b.compiling {
+				continue
+			}
 			if b.err != nil {
 				return
 			}
 			v.val = w
 		}
 	})
-}
-
-// unresolved tells whether an error says that a name means nothing. A TRY does not see one of its own level: with a table
-// that is there SQL Server does not begin the batch, without it does not go on (Microsoft: TRY...CATCH (Transact-SQL), Errors
-// unaffected by a TRY...CATCH construct).
-func unresolved(number int32) bool {
-	switch number {
-	case 195, 207, 208, 209, 239, 1011, 1012, 1013, 4104, 8120, 8156:
-		return true
-	}
-	return false
 }
 
 // calling tells whether the errors of a statement are those of what it calls, or of one before it.

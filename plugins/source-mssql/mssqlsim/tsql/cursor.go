@@ -67,6 +67,9 @@ func (x *executor) declareCursor(s *ast.DeclareCursorStatement) error {
 	return x.scoped(false, func(b *binder) error {
 		name := required(s.Name)
 		local, c := x.newCursor(b, name, s.CursorDefinition)
+		if b.compiling {
+			return nil
+		}
 		held := x.sess.Settings().cursors.all()
 		if local {
 			held = x.batch.localCursors()
@@ -207,6 +210,12 @@ func (x *executor) setCursor(s *ast.SetVariableStatement) (ok bool, err error) {
 	}
 	return true, x.scoped(false, func(b *binder) error {
 		v := x.cursorVariable(s.Variable.Name)
+		if b.compiling {
+			if s.Expression == nil {
+				x.newCursor(b, s.Variable.Name, s.CursorDefinition)
+			}
+			return nil
+		}
 		switch e := s.Expression.(type) {
 		case nil:
 			_, v.cursor = x.newCursor(b, s.Variable.Name, s.CursorDefinition)

@@ -188,7 +188,11 @@ func (b *binder) value(x ast.ScalarExpression) sqltype.Value {
 
 // valueOf evaluates an expression and converts it.
 func (b *binder) valueOf(x ast.ScalarExpression, t sqltype.Type) sqltype.Value {
-	v := b.cast(b.expr(x, nil), t, 0).eval(&frame{})
+	e := b.cast(b.expr(x, nil), t, 0)
+	if b.compiling {
+		return sqltype.Value{}
+	}
+	v := e.eval(&frame{})
 	if b.err != nil {
 		fail(b.takeErr())
 	}

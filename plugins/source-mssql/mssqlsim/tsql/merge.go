@@ -52,6 +52,9 @@ func (x *executor) merge(s *ast.MergeStatement) error {
 		if err := m.run(spec, to, into); err != nil {
 			return err
 		}
+		if b.compiling {
+			return nil
+		}
 		if m.out != nil {
 			for i, c := range m.changes {
 				if err := m.out.add(c, m.actions[i], m.from[i]); err != nil {
@@ -104,6 +107,9 @@ func (m *merge) run(spec *ast.MergeSpecification, to *ast.OutputClause, into *as
 		m.whens = append(m.whens, w)
 	}
 	m.out = b.output(m.table.Columns(), to, into, []StatementKind{KindInsert, KindUpdate, KindDelete}, m.sources)
+	if b.compiling {
+		return nil
+	}
 	m.f = &frame{seg: make([]sqltype.Row, len(m.sc.tables))}
 	if err := m.read(source, &filterNode{run: b.run, input: scan, preds: on}); err != nil {
 		return err
@@ -287,6 +293,9 @@ func (m *merge) when(a *ast.MergeActionClause) mergeWhen {
 func (m *merge) insertValues(x *ast.InsertMergeAction) []expr {
 	b := m.b
 	into := b.insertColumns(m.table, m.name, x.Columns)
+	if err := identityGiven(m.table, m.name, into); err != nil {
+		fail(err)
+	}
 	b.guardInsert(m.table, into)
 	out := make([]expr, len(m.target.cols))
 	for i, d := range b.defaults(m.table) {
@@ -303,8 +312,8 @@ func (m *merge) insertValues(x *ast.InsertMergeAction) []expr {
 		failf(10713, "A MERGE statement must insert one row.")
 	}
 	vals := v.RowValues[0].ColumnValues
-	if len(vals) != len(into) {
-		fail(columnCount(len(vals), len(into)))
+	if err := columnCount(len(vals), into, m.target.cols, m.name, len(x.Columns) > 0, false); err != nil {
+		fail(err)
 	}
 	for i, e := range vals {
 		if _, ok := e.(*ast.DefaultLiteral); !ok {

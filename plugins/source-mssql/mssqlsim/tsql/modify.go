@@ -19,7 +19,7 @@ func assign(locale *sqltype.Locale, v sqltype.Value, from sqltype.Type, col Colu
 		return v, nil
 	}
 	to := col.Type
-	if err := sqltype.Implicit(from, to); err != nil {
+	if err := assignable(from, col); err != nil {
 		return v, err
 	}
 	if c := to.Class(); (c == sqltype.ClassString || c == sqltype.ClassBinary) && from.Class() == c && to.Len > 0 {
@@ -27,10 +27,18 @@ func assign(locale *sqltype.Locale, v sqltype.Value, from sqltype.Type, col Colu
 			return v, sqltype.Errorf(2628, "String or binary data would be truncated in table '%s', column '%s'. Truncated value: '%.*s'.", table, col.Name, to.Len, v.Str())
 		}
 	}
-	if to.Kind == sqltype.RowVersion {
-		return v, sqltype.Errorf(273, "Cannot insert an explicit value into a timestamp column. Use INSERT with a column list to exclude the timestamp column, or insert a DEFAULT into the timestamp column.")
-	}
 	return locale.Convert(v, from, to, 0)
+}
+
+// assignable tells whether a column takes values of a type.
+func assignable(from sqltype.Type, col Column) error {
+	if err := sqltype.Implicit(from, col.Type); err != nil {
+		return err
+	}
+	if col.Type.Kind == sqltype.RowVersion && from.Kind != sqltype.Null {
+		return sqltype.Errorf(273, "Cannot insert an explicit value into a timestamp column. Use INSERT with a column list to exclude the timestamp column, or insert a DEFAULT into the timestamp column.")
+	}
+	return nil
 }
 
 // target finds the table a statement writes.
@@ -79,6 +87,14 @@ func (x *executor) insert(s *ast.InsertStatement) error {
 		defaults := b.defaults(w)
 		var changes []Change
 		add := func(row sqltype.Row, from []sqltype.Type) error {
+			if b.compiling {
+				for i, k := range into {
+					if err := assignable(from[i], cols[k]); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
 			out := make(sqltype.Row, len(cols))
 			for i, d := range defaults {
 				out[i] = d()
@@ -94,11 +110,14 @@ func (x *executor) insert(s *ast.InsertStatement) error {
 			changes = append(changes, Change{New: out})
 			return b.err
 		}
-		if err := x.insertSource(b, spec.InsertSource, into, cols, defaults, add); err != nil {
+		if err := x.insertSource(b, spec, name, into, cols, defaults, add); err != nil {
 			return err
 		}
-		if b.err != nil {
+		if b.compiling || b.err != nil {
 			return b.err
+		}
+		if err := identityGiven(w, name, into); err != nil {
+			return err
 		}
 		return x.write(b, w, changes, KindInsert, out)
 	})
@@ -148,20 +167,24 @@ func (b *binder) insertColumns(w Writable, name Name, list []*ast.ColumnReferenc
 		}
 		into = append(into, i)
 	}
-	given := false
 	for _, i := range into {
 		if cols[i].Identity && !explicit {
 			failf(544, "Cannot insert explicit value for identity column in table '%s' when IDENTITY_INSERT is set to OFF.", name.Object)
 		}
-		given = given || cols[i].Identity
 		if cols[i].Computed {
 			failf(271, "The column \"%s\" cannot be modified because it is either a computed column or is the result of a UNION operator.", cols[i].Name)
 		}
 	}
-	if explicit && !given {
-		failf(545, "Explicit value must be specified for identity column in table '%s' either when IDENTITY_INSERT is set to ON or when a replication user is inserting into a NOT FOR REPLICATION identity column.", name.Object)
-	}
 	return into
+}
+
+// identityGiven asks an INSERT for the value of an identity column while IDENTITY_INSERT is on.
+func identityGiven(w Writable, name Name, into []int) error {
+	e, ok := w.(explicitIdentity)
+	if !ok || !e.IdentityInsert() || slices.ContainsFunc(into, func(i int) bool { return w.Columns()[i].Identity }) {
+		return nil
+	}
+	return sqltype.Errorf(545, "Explicit value must be specified for identity column in table '%s' either when IDENTITY_INSERT is set to ON or when a replication user is inserting into a NOT FOR REPLICATION identity column.", name.Object)
 }
 
 func (x *executor) affected(b *binder, n int, kind StatementKind) {
@@ -169,7 +192,11 @@ func (x *executor) affected(b *binder, n int, kind StatementKind) {
 	x.out.Affected(int64(n), kind)
 }
 
-func (x *executor) insertSource(b *binder, src ast.InsertSource, into []int, cols []Column, defaults []func() sqltype.Value, add func(sqltype.Row, []sqltype.Type) error) error {
+func (x *executor) insertSource(b *binder, spec *ast.InsertSpecification, name Name, into []int, cols []Column, defaults []func() sqltype.Value, add func(sqltype.Row, []sqltype.Type) error) error {
+	src := spec.InsertSource
+	given := func(n int, selected bool) error {
+		return columnCount(n, into, cols, name, len(spec.Columns) > 0, selected)
+	}
 	switch s := src.(type) {
 	case *ast.ValuesInsertSource:
 		if s.IsDefaultValues {
@@ -180,8 +207,8 @@ func (x *executor) insertSource(b *binder, src ast.InsertSource, into []int, col
 			return add(row, types)
 		}
 		for _, rv := range s.RowValues {
-			if len(rv.ColumnValues) != len(into) {
-				return columnCount(len(rv.ColumnValues), len(into))
+			if err := given(len(rv.ColumnValues), false); err != nil {
+				return err
 			}
 			row := make(sqltype.Row, len(into))
 			types := make([]sqltype.Type, len(into))
@@ -191,7 +218,9 @@ func (x *executor) insertSource(b *binder, src ast.InsertSource, into []int, col
 					continue
 				}
 				e := b.expr(v, nil)
-				row[i], types[i] = e.eval(&frame{}), e.typ
+				if types[i] = e.typ; !b.compiling {
+					row[i] = e.eval(&frame{})
+				}
 			}
 			if b.err != nil {
 				return b.err
@@ -203,12 +232,15 @@ func (x *executor) insertSource(b *binder, src ast.InsertSource, into []int, col
 		return nil
 	case *ast.SelectInsertSource:
 		p := b.query(s.Select, nil)
-		if len(p.columns()) != len(into) {
-			return columnCount(len(p.columns()), len(into))
+		if err := given(len(p.columns()), true); err != nil {
+			return err
 		}
 		types := make([]sqltype.Type, len(into))
 		for i, c := range p.columns() {
 			types[i] = c.Type
+		}
+		if b.compiling {
+			return add(nil, types)
 		}
 		if err := p.open(nil); err != nil {
 			return err
@@ -224,6 +256,9 @@ func (x *executor) insertSource(b *binder, src ast.InsertSource, into []int, col
 			}
 		}
 	case *ast.ExecuteInsertSource:
+		if b.compiling { // what it gives is not known before it runs
+			return nil
+		}
 		rows, err := x.call(b, s.Execute)
 		if err != nil || rows == nil {
 			return err
@@ -245,8 +280,21 @@ func (x *executor) insertSource(b *binder, src ast.InsertSource, into []int, col
 	return sqltype.Unsupported("INSERT from %s", nodeName(src))
 }
 
-func columnCount(values, cols int) error {
-	if values < cols {
+// columnCount gives the error of values that are more or fewer than the columns they are for: listed ones, or all that can
+// be filled (Microsoft: Database engine events and errors 0 to 999; 8000 to 8999, 8101).
+func columnCount(values int, into []int, cols []Column, name Name, listed, selected bool) error {
+	switch n := len(into); {
+	case values == n:
+		return nil
+	case !listed && values == n+1 && slices.ContainsFunc(cols, func(c Column) bool { return c.Identity }):
+		return sqltype.Errorf(8101, "An explicit value for the identity column in table '%s' can only be specified when a column list is used and IDENTITY_INSERT is ON.", name)
+	case !listed:
+		return sqltype.Errorf(213, "Column name or number of supplied values does not match table definition.")
+	case selected && values < n:
+		return sqltype.Errorf(120, "The select list for the INSERT statement contains fewer items than the insert list. The number of SELECT values must match the number of INSERT columns.")
+	case selected:
+		return sqltype.Errorf(121, "The select list for the INSERT statement contains more items than the insert list. The number of SELECT values must match the number of INSERT columns.")
+	case values < n:
 		return sqltype.Errorf(109, "There are more columns in the INSERT statement than values specified in the VALUES clause. The number of values in the VALUES clause must match the number of columns specified in the INSERT statement.")
 	}
 	return sqltype.Errorf(110, "There are fewer columns in the INSERT statement than values specified in the VALUES clause. The number of values in the VALUES clause must match the number of columns specified in the INSERT statement.")
@@ -362,6 +410,9 @@ func (x *executor) update(s *ast.UpdateStatement) error {
 		sets := b.assignments(spec.SetClauses, sc, ref.cols, w)
 		out := b.output(w.Columns(), spec.OutputClause, spec.OutputIntoClause, []StatementKind{KindUpdate}, nil)
 		var changes []Change
+		if b.compiling {
+			return nil
+		}
 		err := b.collect(w, sc, n, ref, func(f *frame, old sqltype.Row, id sqltype.Value) error {
 			row, err := b.assigned(f, old, sets, ref.cols, name)
 			b.take(row.Size())
@@ -465,6 +516,9 @@ func (x *executor) delete(s *ast.DeleteStatement) error {
 		}
 		sc, ref, n := b.affectedRows(w, name, spec.FromClause, spec.WhereClause, spec.TopRowFilter)
 		out := b.output(w.Columns(), spec.OutputClause, spec.OutputIntoClause, []StatementKind{KindDelete}, nil)
+		if b.compiling {
+			return nil
+		}
 		var changes []Change
 		err := b.collect(w, sc, n, ref, func(_ *frame, old sqltype.Row, id sqltype.Value) error {
 			changes = append(changes, Change{ID: id, Old: old})

@@ -135,7 +135,11 @@ func (b *binder) given(e expr, to sqltype.Type) expr {
 
 // givenOf evaluates an expression and converts it as an assignment does.
 func (b *binder) givenOf(x ast.ScalarExpression, t sqltype.Type) sqltype.Value {
-	v := b.given(b.expr(x, nil), t).eval(&frame{})
+	e := b.given(b.expr(x, nil), t)
+	if b.compiling {
+		return sqltype.Value{}
+	}
+	v := e.eval(&frame{})
 	if b.err != nil {
 		fail(b.takeErr())
 	}
@@ -169,7 +173,7 @@ func (b *binder) style(x ast.ScalarExpression) (style int, null bool) {
 		return 0, false
 	}
 	v := b.valueOf(x, sqltype.Of(sqltype.Int))
-	return int(v.Int()), v.IsNull()
+	return int(v.Int()), v.IsNull() && !b.compiling
 }
 
 // tryConvert is TRY_CAST and TRY_CONVERT: a value that cannot be converted is NULL, types that cannot be are an error.

@@ -85,6 +85,9 @@ func (b *binder) output(cols []Column, to *ast.OutputClause, into *ast.OutputInt
 		o.vals = p.outs
 		o.table, o.name = b.target(into.IntoTable)
 		o.into = b.insertColumns(o.table, o.name, into.IntoTableColumns)
+		if err := identityGiven(o.table, o.name, o.into); err != nil {
+			fail(err)
+		}
 		b.guardInsert(o.table, o.into)
 		if len(o.vals) != len(o.into) {
 			fail(sqltype.Errorf(213, "Column name or number of supplied values does not match table definition."))

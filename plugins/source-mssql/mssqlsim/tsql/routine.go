@@ -104,7 +104,7 @@ func (x *executor) compiles(r *Routine) error {
 	for _, p := range r.params {
 		x.batch.vars[lower(p.name)] = &variable{typ: p.typ}
 	}
-	return x.declareAll(r.body, true)
+	return x.declareAll(r.body, true, true)
 }
 
 // firstOfBatch holds that a statement that makes a procedure or a schema is the first of its batch; what follows a procedure
@@ -141,7 +141,7 @@ func (x *executor) callRoutine(r *Routine, args []*Argument) (int32, error) {
 	leave, restore, unchain := x.sess.Scope(), x.sess.Settings().keep(), x.sess.Chain(r)
 	x.batch, x.out = inner, counting
 	x.nesting++
-	if err = x.declareAll(r.body, false); err == nil {
+	if err = x.declareAll(r.body, false, false); err == nil {
 		_, err = x.statements(r.body)
 	}
 	x.nesting--

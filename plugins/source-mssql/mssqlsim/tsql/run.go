@@ -105,6 +105,8 @@ type run struct {
 	ticks     uint
 	memory    *memory // of the session
 	held      int64   // bytes of it
+	// compiling: nothing is evaluated, values are NULL.
+	compiling bool
 }
 
 // tick looks from time to time whether the request is cancelled. Whatever reads rows calls it for each, since what it
@@ -168,6 +170,8 @@ type executor struct {
 	nesting int // of procedures that users made
 	// below is the last error that a statement has from what it called.
 	below *sqltype.Error
+	// compiling: statements are bound and nothing of them is carried out.
+	compiling bool
 }
 
 // flow is where to go on after a statement.
@@ -283,11 +287,17 @@ func continues(number int32) bool {
 
 // binder gives the binder of a new statement.
 func (x *executor) binder() *binder {
-	return &binder{run: &run{ctx: x.ctx, sess: x.sess, out: x.out, batch: x.batch, recursion: maxRecursion, memory: &x.sess.Settings().memory}, ctes: map[string]*ast.CommonTableExpression{}, working: map[string]*recursion{}, tables: x.batch.tables, rowsWanted: true}
+	return &binder{run: &run{ctx: x.ctx, sess: x.sess, out: x.out, batch: x.batch, recursion: maxRecursion, compiling: x.compiling, memory: &x.sess.Settings().memory}, ctes: map[string]*ast.CommonTableExpression{}, working: map[string]*recursion{}, tables: x.batch.tables, rowsWanted: true}
 }
 
 // scoped runs fn as one statement of the session. Binding errors come out as errors.
 func (x *executor) scoped(write bool, fn func(b *binder) error) (err error) {
+	if x.compiling {
+		defer catch(&err)
+		b := x.binder()
+		defer b.end()
+		return fn(b)
+	}
 	if x.batch.implicit && x.sess.TranCount() == 0 {
 		if err := x.sess.Begin(); err != nil {
 			return err
@@ -343,6 +353,9 @@ func (x *executor) query(s *ast.SelectStatement) error {
 			}
 		}
 		p := b.query(s.QueryExpression, nil)
+		if b.compiling {
+			return nil
+		}
 		n := int64(0)
 		if err := p.open(nil); err != nil {
 			return err
@@ -425,16 +438,19 @@ func (x *executor) assign(b *binder, q *ast.QuerySpecification) error {
 		c.SelectElements = append(c.SelectElements, &ast.SelectScalarExpression{Expression: s.Expression})
 	}
 	p := b.query(&c, nil)
-	if err := p.open(nil); err != nil {
-		return err
-	}
-	defer p.close()
 	var row sqltype.Row
 	var sets []expr
 	for i, v := range vars {
 		e := expr{typ: p.columns()[i].Type, null: true, eval: func(*frame) sqltype.Value { return row[i] }}
 		sets = append(sets, b.given(b.compound(kinds[i], v.expr, e), v.typ))
 	}
+	if b.compiling {
+		return nil
+	}
+	if err := p.open(nil); err != nil {
+		return err
+	}
+	defer p.close()
 	for n := int64(0); ; n++ {
 		var err error
 		if row, err = p.next(); err != nil {

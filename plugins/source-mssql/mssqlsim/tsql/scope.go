@@ -174,19 +174,29 @@ func objectName(o *ast.SchemaObjectName) Name {
 	return Name{ident(o.DatabaseIdentifier), ident(o.SchemaIdentifier), ident(o.BaseIdentifier)}
 }
 
-// find looks a column up in one scope.
-func (s *scope) find(c *ast.ColumnReferenceExpression) (t *tableRef, ord int) {
+// called tells whether the prefix of a column may mean a table; parts that are empty were not written.
+func (t *tableRef) called(alias, schema string) bool {
+	return (alias == "" || sqltype.EqualName(t.alias, alias)) && (schema == "" || sqltype.EqualName(t.schema, schema))
+}
+
+// prefixed gives the parts of a column's name.
+func prefixed(c *ast.ColumnReferenceExpression) (name, alias, schema string) {
 	ids := c.MultiPartIdentifier.Identifiers
-	name := ids[len(ids)-1].Value
-	alias, schema := "", ""
+	name = ids[len(ids)-1].Value
 	if len(ids) > 1 {
 		alias = ids[len(ids)-2].Value
 	}
 	if len(ids) > 2 {
 		schema = ids[len(ids)-3].Value
 	}
+	return name, alias, schema
+}
+
+// find looks a column up in one scope.
+func (s *scope) find(c *ast.ColumnReferenceExpression) (t *tableRef, ord int) {
+	name, alias, schema := prefixed(c)
 	for _, x := range s.tables {
-		if alias != "" && !sqltype.EqualName(x.alias, alias) || schema != "" && !sqltype.EqualName(x.schema, schema) {
+		if !x.called(alias, schema) {
 			continue
 		}
 		for i := range x.cols {
@@ -253,9 +263,23 @@ func (b *binder) column(c *ast.ColumnReferenceExpression, sc *scope) expr {
 	if p, ok := b.columnProperty(c, sc); ok {
 		return p
 	}
-	if n := c.MultiPartIdentifier.Identifiers; len(n) > 1 {
+	noColumn(c, sc)
+	return expr{}
+}
+
+// noColumn refuses a column that is not there: with a prefix that means no table it is another error (Microsoft:
+// MSSQLSERVER_207, MSSQLSERVER_4104).
+func noColumn(c *ast.ColumnReferenceExpression, sc *scope) {
+	name, alias, schema := prefixed(c)
+	for s := sc; s != nil; s = s.outer {
+		for _, t := range s.tables {
+			if alias == "" || t.called(alias, schema) {
+				failf(207, "Invalid column name '%s'.", name)
+			}
+		}
+	}
+	if alias != "" {
 		failf(4104, "The multi-part identifier \"%s\" could not be bound.", columnText(c))
 	}
-	failf(207, "Invalid column name '%s'.", columnText(c))
-	return expr{}
+	failf(207, "Invalid column name '%s'.", name)
 }

@@ -40,6 +40,9 @@ func (x *executor) selectInto(s *ast.SelectStatement) error {
 			}
 			def.Columns = append(def.Columns, d)
 		}
+		if b.compiling {
+			return nil
+		}
 		var changes []Change
 		if err := p.open(nil); err != nil {
 			return err

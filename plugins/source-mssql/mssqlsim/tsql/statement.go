@@ -109,7 +109,11 @@ func (x *executor) carryOut(st ast.Statement) (f flow, err error) {
 				return sqltype.Unsupported("this form of SET %s", s.Variable.Name)
 			}
 			v := b.variable(s.Variable.Name)
-			w := b.given(b.compound(s.AssignmentKind, func() expr { return v.expr() }, b.expr(s.Expression, nil)), v.typ).eval(&frame{})
+			e := b.given(b.compound(s.AssignmentKind, func() expr { return v.expr() }, b.expr(s.Expression, nil)), v.typ)
+			if b.compiling {
+				return nil
+			}
+			w := e.eval(&frame{})
 			if b.err != nil {
 				return b.err
 			}
@@ -183,7 +187,9 @@ func (x *executor) carryOut(st ast.Statement) (f flow, err error) {
 func (x *executor) holds(p ast.BooleanExpression) (ok bool, err error) {
 	err = x.scoped(false, func(b *binder) error {
 		b.rowsWanted = false
-		ok = b.pred(p, nil)(&frame{}) == yes
+		if holds := b.pred(p, nil); !b.compiling {
+			ok = holds(&frame{}) == yes
+		}
 		return nil
 	})
 	return ok, err

@@ -6,6 +6,8 @@ import (
 
 // ShapeSession is what a session does to the shape of its database besides tables.
 type ShapeSession interface {
+	// Steady tells that no transaction of another session is changing the shape of the database.
+	Steady() bool
 	CreateSchema(name, owner string) error
 	DropSchema(name string, ifExists bool) error
 	// Transfer moves an object to another schema.

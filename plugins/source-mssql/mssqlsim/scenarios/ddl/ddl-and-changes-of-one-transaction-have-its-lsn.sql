@@ -11,7 +11,9 @@ GO
 -- session 1
 BEGIN TRANSACTION;
 ALTER TABLE dbo.t ADD b int NULL;
-ALTER TABLE dbo.t ALTER COLUMN a bigint NULL;
+ALTER TABLE dbo.t ALTER COLUMN a bigint NULL
+GO
+-- session 1
 INSERT INTO dbo.t VALUES (1, 5000000000, 2)
 GO
 -- session 2
