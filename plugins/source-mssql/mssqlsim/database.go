@@ -111,6 +111,7 @@ func (*discard) Done(tsql.StatementKind)            {}
 func (*discard) BeginProcedure()                    {}
 func (*discard) EndProcedure(int32, bool)           {}
 func (*discard) Info(*sqltype.Error)                {}
+func (*discard) Warn(*sqltype.Error)                {}
 func (*discard) NoCount(bool) bool                  { return false }
 func (*discard) Database(string)                    {}
 func (*discard) Language(string, string)            {}

@@ -157,6 +157,7 @@ func misfit(v sqltype.Value, c tsql.Column) string {
 }
 
 func (o *checked) EndResult()                         {}
+func (o *checked) Warn(*sqltype.Error)                {}
 func (o *checked) Affected(int64, tsql.StatementKind) {}
 func (o *checked) Done(tsql.StatementKind)            {}
 func (o *checked) BeginProcedure()                    {}

@@ -97,7 +97,8 @@ func (h *handler) conn(s *tds.Session) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Connected(cdc.Connection{SPID: int16(s.SPID), Encrypted: s.Encrypted, Local: s.Local, Remote: s.Remote, Kill: s.Cut})
+	m.Connected(cdc.Connection{SPID: int16(s.SPID), Encrypted: s.Encrypted, Local: s.Local, Remote: s.Remote, Kill: s.Cut,
+		Host: s.Login.Host, Program: s.Login.App, Interface: s.Login.Library, Process: int64(s.Login.Process)})
 	c := &conn{Session: m, tds: s}
 	h.conns[s.Conn] = c
 	return c, nil
@@ -360,6 +361,8 @@ func (o *output) Done(kind tsql.StatementKind) {
 func (o *output) BeginProcedure()                        { o.w.BeginProcedure() }
 func (o *output) EndProcedure(status int32, failed bool) { o.w.EndProcedure(status, failed) }
 func (o *output) Info(e *sqltype.Error)                  { o.w.Info(toWire(e)) }
+
+func (o *output) Warn(e *sqltype.Error) { o.w.Warn(toWire(e)) }
 
 func (o *output) Raise(e *sqltype.Error) { o.w.Raise(toWire(e)) }
 func (o *output) NoCount(on bool) (before bool) {

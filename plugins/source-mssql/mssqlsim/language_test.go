@@ -89,11 +89,11 @@ func TestUserOptions(t *testing.T) {
 	defer func() { _ = conn.Close() }()
 	before, err := results(t, conn, "DBCC USEROPTIONS")
 	must(t, err)
-	equal(t, before, []string{"textsize|2147483647", "language|us_english", "dateformat|mdy", "datefirst|7", "lock_timeout|-1", "quoted_identifier|SET", "arithabort|SET", "ansi_null_dflt_on|SET",
+	equal(t, before, []string{"textsize|2147483647", "language|us_english", "dateformat|mdy", "datefirst|7", "lock_timeout|-1", "quoted_identifier|SET", "ansi_null_dflt_on|SET",
 		"ansi_warnings|SET", "ansi_padding|SET", "ansi_nulls|SET", "concat_null_yields_null|SET", "isolation level|read committed"})
-	after, err := results(t, conn, "SET TEXTSIZE 64512; SET LANGUAGE British; SET DATEFIRST 2; SET LOCK_TIMEOUT 100; SET ARITHABORT OFF; SET XACT_ABORT ON; SET TRANSACTION ISOLATION LEVEL SERIALIZABLE; DBCC USEROPTIONS WITH NO_INFOMSGS")
+	after, err := results(t, conn, "SET TEXTSIZE 64512; SET LANGUAGE British; SET DATEFIRST 2; SET LOCK_TIMEOUT 100; SET ARITHABORT ON; SET XACT_ABORT ON; SET TRANSACTION ISOLATION LEVEL SERIALIZABLE; DBCC USEROPTIONS WITH NO_INFOMSGS")
 	must(t, err)
-	equal(t, after, []string{"textsize|64512", "language|British", "dateformat|dmy", "datefirst|2", "lock_timeout|100", "quoted_identifier|SET", "ansi_null_dflt_on|SET",
+	equal(t, after, []string{"textsize|64512", "language|British", "dateformat|dmy", "datefirst|2", "lock_timeout|100", "quoted_identifier|SET", "arithabort|SET", "ansi_null_dflt_on|SET",
 		"ansi_warnings|SET", "ansi_padding|SET", "ansi_nulls|SET", "concat_null_yields_null|SET", "xact_abort|SET", "isolation level|serializable"})
 }
 

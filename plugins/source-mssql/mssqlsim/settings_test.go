@@ -63,6 +63,6 @@ SELECT @state, (SELECT COUNT(*) FROM dbo.t)`), []string{"-1|0"})
 func TestOptionsOfASession(t *testing.T) {
 	t.Parallel()
 	_, conn := newDatabase(t)
-	equal(t, query(t, conn, "SELECT @@OPTIONS"), []string{"5496"})
+	equal(t, query(t, conn, "SELECT @@OPTIONS"), []string{"5432"})
 	equal(t, query(t, conn, "SET XACT_ABORT, ARITHIGNORE ON; SET NOCOUNT ON; SET ARITHABORT OFF; SELECT @@OPTIONS"), []string{"22456"})
 }

@@ -238,7 +238,7 @@ func (t *Table) alterColumn(a tsql.Alter) (required bool, err error) {
 	}
 	c.Type, c.Nullable = to, nullable
 	return from != to, t.rebuild(func(row sqltype.Row) error {
-		v, err := tsql.Assign(at(row, c.id), from, tsql.Column{Name: c.Name, Type: to}, t.FullName())
+		v, err := tsql.Assign(at(row, c.id), from, tsql.Column{Name: c.Name, Type: to}, t.fullName(), t.db.srv.release())
 		if err != nil {
 			return err
 		}
@@ -329,7 +329,7 @@ func (t *Table) addDefault(d tsql.DefaultDef) error {
 	if c.Named != nil || c.Identity || c.Computed || c.Type.Kind == sqltype.RowVersion || !c.Default.IsNull() {
 		return constraintFailed(sqltype.Errorf(1781, "Column already has a DEFAULT bound to it."))
 	}
-	v, err := tsql.Assign(d.Value, d.Type, c.Column, t.FullName())
+	v, err := tsql.Assign(d.Value, d.Type, c.Column, t.fullName(), t.db.srv.release())
 	if err != nil {
 		return err
 	}

@@ -244,16 +244,6 @@ func sysWaits(s *Session, _ *Database) *tsql.Rows {
 	return r
 }
 
-func sysSessions(s *Session, db *Database) *tsql.Rows {
-	r := &tsql.Rows{Cols: []tsql.Column{col("session_id", small), col("login_name", sysname), col("database_id", small), col("transaction_isolation_level", small), col("lock_timeout", integer), col("open_transaction_count", integer)}}
-	ms := int64(-1)
-	if s.wait >= 0 {
-		ms = int64(s.wait) / 1e6
-	}
-	r.Data = append(r.Data, sqltype.Row{num(int64(s.SPID)), text(s.who()), num(int64(db.ID)), num(int64(s.isolation)), num(ms), num(int64(s.nesting))})
-	return r
-}
-
 // cdcViews are the tables of the schema cdc that only db_owner may read.
 var cdcViews = map[string]view{
 	"change_tables": func(s *Session, db *Database) *tsql.Rows {

@@ -13,6 +13,10 @@ type Connection struct {
 	SPID          int16
 	Encrypted     bool
 	Local, Remote net.Addr
+	// Host, Program and Interface are the names that the client gave of its machine, of itself and of its library; Process is
+	// the number of its process.
+	Host, Program, Interface string
+	Process                  int64
 	// Kill ends the connection from the server's side, and returns at once.
 	Kill func()
 }
@@ -24,17 +28,19 @@ type connected struct {
 	database string
 	since    int64 // ticks of the server's clock
 	open     int   // @@TRANCOUNT
+	state    sessionState
 }
 
 // Connected tells the others of the session's connection.
 func (s *Session) Connected(c Connection) {
-	s.SPID = c.SPID
+	s.SPID, s.client = c.SPID, c
+	st := s.state()
 	s.srv.mu.Lock()
 	defer s.srv.mu.Unlock()
 	if s.srv.connected == nil {
 		s.srv.connected = map[*Session]*connected{}
 	}
-	s.srv.connected[s] = &connected{Connection: c, login: s.login.Name(), database: s.db.Name, since: sqltype.DateTimeTicks(s.srv.local(s.srv.clock.Now()))}
+	s.srv.connected[s] = &connected{Connection: c, login: s.login.Name(), database: s.db.Name, since: sqltype.DateTimeTicks(s.srv.local(s.srv.clock.Now())), state: st}
 }
 
 // moved tells the others where the session is now; "" is nowhere any more. The server's lock is held.

@@ -170,6 +170,9 @@ func (s *Session) identityOf(name string, a []sqltype.Value, arg func(int) sqlty
 	}
 	switch name {
 	case "ORIGINAL_LOGIN":
+		if s.srv.Version == Azure { // Microsoft: ORIGINAL_LOGIN (Transact-SQL)
+			return null, sysname, true
+		}
 		return text(s.login.Name()), sysname, true
 	case "SUSER_SNAME", "SUSER_NAME", "SYSTEM_USER", "SYSTEMUSER":
 		if len(a) == 0 {

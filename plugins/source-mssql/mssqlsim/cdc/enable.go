@@ -96,7 +96,7 @@ func (in *Instance) retype(c *captured, to sqltype.Type) error {
 	table := "cdc." + in.Name + "_CT"
 	rows := append([]change(nil), in.rows...)
 	for i := range rows {
-		v, err := tsql.Assign(at(rows[i].image, c.id), c.typ, tsql.Column{Name: c.name, Type: to, Nullable: true}, table)
+		v, err := tsql.Assign(at(rows[i].image, c.id), c.typ, tsql.Column{Name: c.name, Type: to, Nullable: true}, in.table.db.Name+"."+table, in.table.db.srv.release())
 		if err != nil {
 			source := in.table.FullName()
 			return errors.Join(err,

@@ -22,7 +22,10 @@ type requestKey struct{}
 // runs others see it, and whom it waits for, in sys.dm_exec_requests.
 func (s *Session) Request(ctx context.Context) (context.Context, func()) {
 	s.request.running.Store(true)
-	return context.WithValue(ctx, requestKey{}, &s.request), func() { s.request.running.Store(false) }
+	return context.WithValue(ctx, requestKey{}, &s.request), func() {
+		s.shown()
+		s.request.running.Store(false)
+	}
 }
 
 // unknownBlocker stands for a transaction that no session holds: one of the model's own interface. Microsoft:

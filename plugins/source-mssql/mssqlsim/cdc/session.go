@@ -39,6 +39,7 @@ type Session struct {
 	// NetworkWait is the time, in ms, the session has waited for its client
 	NetworkWait func() int64
 	request     request
+	client      Connection
 }
 
 // Authenticate checks a login's password. The error is 18456, as SQL Server answers.

@@ -17,6 +17,9 @@ type source struct {
 	hint tsql.LockHint
 }
 
+// FullName gives the name of the table with its database and schema.
+func (r *source) FullName() string { return r.t.fullName() }
+
 func (s *Session) source(t *Table) *source {
 	r := &source{t: t, sess: s, cols: based(t.describe(), t.baseName())}
 	for _, c := range t.columns {

@@ -75,8 +75,26 @@ func (s *Session) System(name string, a []sqltype.Value) (sqltype.Value, sqltype
 			return num(-1), sqltype.Of(sqltype.SmallInt), true, nil
 		}
 		return num(int64(min(s.nesting, 1))), sqltype.Of(sqltype.SmallInt), true, nil
-	case "APP_NAME", "HOST_NAME":
-		return text(""), sysname, true, nil
+	case "APP_NAME":
+		return text(s.client.Program), sysname, true, nil
+	case "HOST_NAME":
+		return text(s.client.Host), sysname, true, nil
+	case "HOST_ID":
+		if s.srv.Version == Azure { // the page is of SQL Server and Managed Instance alone
+			return null, sysname, false, sqltype.Unsupported("HOST_ID in Azure SQL Database")
+		}
+		return text(fmt.Sprintf("%-10d", s.client.Process)), sqltype.Str(sqltype.Char, 10), true, nil
+	case "CONTEXT_INFO":
+		switch c := s.settings.ContextInfo; {
+		case c != nil:
+			return sqltype.FromBytes(string(c)), sqltype.Bin(sqltype.VarBinary, 128), true, nil
+		case s.srv.Version == Azure: // a GUID of the session
+			return null, sysname, false, sqltype.Unsupported("CONTEXT_INFO that was not set, in Azure SQL Database")
+		}
+		return null, sqltype.Bin(sqltype.VarBinary, 128), true, nil
+	case "SESSIONPROPERTY":
+		v, err := s.sessionProperty(arg(0))
+		return v, sqltype.Of(sqltype.Variant), true, err
 	case "DB_NAME":
 		if len(a) == 0 {
 			return text(s.db.Name), sysname, true, nil

@@ -52,6 +52,9 @@ func at(row sqltype.Row, id int) sqltype.Value {
 // FullName gives schema and name.
 func (t *Table) FullName() string { return t.Schema + "." + t.Name }
 
+// fullName is FullName behind the name of the database.
+func (t *Table) fullName() string { return t.db.Name + "." + t.FullName() }
+
 func (db *Database) newTable(def tsql.TableDef) (*Table, error) {
 	t := &Table{db: db, ID: db.objectID(), Schema: def.Name.Schema, Name: def.Name.Object, locks: map[string]*Tx{}}
 	if len(def.Columns) == 0 {

@@ -45,6 +45,32 @@ func (s *Session) UserOptions() *tsql.Rows {
 	return r
 }
 
+// option tells whether an option of @@OPTIONS is set, by its name.
+func (s *Session) option(name string) bool {
+	for _, o := range shownOptions {
+		if o.name == name {
+			return s.settings.Options&o.bit != 0
+		}
+	}
+	return false
+}
+
+// sessionProperty is Microsoft: SESSIONPROPERTY (Transact-SQL). NULL is what is none of its names.
+func (s *Session) sessionProperty(name sqltype.Value) (sqltype.Value, error) {
+	switch n := lower(name.Str()); n {
+	case "ansi_nulls", "ansi_padding", "ansi_warnings", "arithabort", "concat_null_yields_null", "numeric_roundabort", "quoted_identifier":
+		return sqltype.Convert(flagNumber(s.option(n)), integer, sqltype.Of(sqltype.Variant), 0)
+	}
+	return null, nil
+}
+
+func flagNumber(on bool) sqltype.Value {
+	if on {
+		return num(1)
+	}
+	return num(0)
+}
+
 // textSize is @@TEXTSIZE.
 func (s *Session) textSize() int64 { return cmp.Or(s.settings.TextSize, driverTextSize) }
 

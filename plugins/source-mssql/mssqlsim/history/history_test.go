@@ -62,6 +62,7 @@ func (r *rows) Done(tsql.StatementKind)            {}
 func (r *rows) BeginProcedure()                    {}
 func (r *rows) EndProcedure(int32, bool)           {}
 func (r *rows) EndResult()                         {}
+func (r *rows) Warn(*sqltype.Error)                {}
 func (r *rows) Affected(int64, tsql.StatementKind) {}
 func (r *rows) Info(*sqltype.Error)                {}
 func (r *rows) Raise(*sqltype.Error)               {}

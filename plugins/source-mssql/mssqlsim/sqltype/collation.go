@@ -1,6 +1,10 @@
 package sqltype
 
-import "github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/collation"
+import (
+	"strings"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/collation"
+)
 
 // CollationName gives a collation's name as it is spelled, which may come in any case; empty is that of the database.
 func CollationName(name string) (string, error) {
@@ -105,6 +109,29 @@ func Length(v Value, t Type) int {
 		return textLen(v.s, t)
 	}
 	return len(v.s)
+}
+
+// LengthToKeep is Length without blanks or zero bytes at the end, which an assignment to a column leaves out where they do
+// not fit (Microsoft: SET ANSI_WARNINGS (Transact-SQL)).
+func LengthToKeep(v Value, t Type) int {
+	if v.repr == isStr {
+		return textLen(strings.TrimRight(v.s, " "), t)
+	}
+	return len(strings.TrimRight(v.s, "\x00"))
+}
+
+// Beginning gives so many bytes of a text or binary value, whole characters only.
+func Beginning(v Value, bytes int, t Type) Value {
+	if v.repr != isStr {
+		return FromBytes(v.s[:min(bytes, len(v.s))])
+	}
+	if t.Unicode() {
+		bytes /= 2
+	}
+	if textLen(v.s, t) <= bytes {
+		return v
+	}
+	return FromString(cutText(v.s, bytes, t))
 }
 
 func cutText(s string, limit int, t Type) string {

@@ -53,6 +53,8 @@ type Login struct {
 	// NewPassword is what a client wants to log in with from now on; "" changes nothing.
 	NewPassword                                                    string
 	User, Password, App, Host, Server, Library, Language, Database string
+	// Process is the number of the client's process.
+	Process uint32
 	// TDSVersion is the version the client asks for, 0x74000004 and so on; 0x08000000 with strict encryption.
 	TDSVersion uint32
 	// PacketSize is what the client asks for; 0 leaves it to the server.
@@ -84,6 +86,7 @@ func parseLogin(b []byte) (l Login, err error) {
 	}
 	l.TDSVersion = binary.LittleEndian.Uint32(b[4:])
 	l.PacketSize = int(binary.LittleEndian.Uint32(b[8:]))
+	l.Process = binary.LittleEndian.Uint32(b[16:])
 	l.Flags1, l.Flags2, l.TypeFlags, l.Flags3 = b[24], b[25], b[26], b[27]
 	for _, f := range []struct {
 		at   int

@@ -21,6 +21,9 @@ func (b *binder) choice(x ast.ScalarExpression, sc *scope) expr {
 		var ps []pred
 		var vs []expr
 		for _, w := range e.WhenClauses {
+			if (bareNull(e.InputExpression) || bareNull(w.WhenExpression)) && b.sess.Settings().Options&ansiNulls == 0 {
+				unsupported("NULL and variables that a simple CASE compares with SET ANSI_NULLS OFF")
+			}
 			ps = append(ps, b.compare("Equals", in, b.expr(w.WhenExpression, sc)))
 			vs = append(vs, b.expr(w.ThenExpression, sc))
 		}
@@ -33,6 +36,9 @@ func (b *binder) choice(x ast.ScalarExpression, sc *scope) expr {
 		v, w := b.expr(e.FirstExpression, sc), b.expr(e.SecondExpression, sc)
 		if v.typ.Kind == sqltype.Null {
 			failf(4151, "The type of the first argument to NULLIF cannot be the NULL constant because the type of the first argument has to be known.")
+		}
+		if (bareNull(e.FirstExpression) || bareNull(e.SecondExpression)) && b.sess.Settings().Options&ansiNulls == 0 {
+			unsupported("NULL and variables of NULLIF with SET ANSI_NULLS OFF")
 		}
 		eq := b.compare("Equals", v, w)
 		return expr{typ: v.typ, null: true, coll: v.coll, eval: func(f *frame) sqltype.Value {

@@ -231,6 +231,9 @@ func (x *executor) setCursor(s *ast.SetVariableStatement) (ok bool, err error) {
 }
 
 func (x *executor) openCursor(s *ast.OpenCursorStatement) error {
+	if err := x.unlimited("OPEN of a cursor"); err != nil {
+		return err
+	}
 	return x.plain(func(b *binder) {
 		c := x.cursor(s.Cursor)
 		if c.open {

@@ -210,6 +210,8 @@ func (x *executor) columnDefs(b *binder, d *ast.TableDefinition, indexes *[]Inde
 		}
 		if def.Type.Kind == sqltype.RowVersion {
 			def.Nullable = false
+		} else if !def.Computed {
+			def.Nullable = x.nullByDefault()
 		}
 		if o := c.StorageOptions; o != nil {
 			if o.IsFileStream || o.SparseOption != "Sparse" && o.SparseOption != "None" && o.SparseOption != "" {

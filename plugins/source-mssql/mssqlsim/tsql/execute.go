@@ -54,8 +54,21 @@ func (x *executor) procedure(spec *ast.ExecuteSpecification) (int32, error) {
 				return err
 			}
 		}
-		return sendRows(x.out, rows)
+		return x.sendAnswer(rows)
 	})
+}
+
+// sendAnswer is sendRows of a procedure of the server, whose own statements SET ROWCOUNT limits on a server.
+func (x *executor) sendAnswer(rows *Rows) error {
+	limit := x.sess.Settings().RowCount
+	if rows != nil && limit > 0 {
+		for _, r := range append([]*Rows{rows}, rows.More...) {
+			if int64(len(r.Data)) > limit {
+				return x.unlimited("the rows of a procedure of the server")
+			}
+		}
+	}
+	return sendRows(x.out, rows)
 }
 
 func sendRows(out Output, rows *Rows) error {
@@ -111,7 +124,7 @@ func Call(ctx context.Context, sess Session, n Name, args []*Argument, out Outpu
 		if err != nil {
 			return err
 		}
-		return sendRows(out, rows)
+		return x.sendAnswer(rows)
 	})
 }
 

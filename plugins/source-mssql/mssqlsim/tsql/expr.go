@@ -79,7 +79,7 @@ func (r *run) cast(e expr, to sqltype.Type, style int) expr {
 		return e
 	}
 	inner, locale := e.eval, r.locale()
-	out := expr{typ: to, null: e.null, konst: e.konst}
+	out := expr{typ: to, null: e.null || r.sess.Settings().nullsArithmetic(), konst: e.konst}
 	if from.Class() == sqltype.ClassString && to.Class() == sqltype.ClassString {
 		out.coll = e.coll
 	}
@@ -94,7 +94,7 @@ func (r *run) cast(e expr, to sqltype.Type, style int) expr {
 		}
 		w, err := locale.Convert(v, from, to, style)
 		if err != nil {
-			r.fail(err)
+			return r.undefined(err)
 		}
 		return w
 	}

@@ -26,6 +26,7 @@ type Default struct {
 // kept gives an expression of a definition with its text. Numbers get a second pair of parentheses, as
 // sys.default_constraints shows them.
 func (x *executor) kept(scalar ast.ScalarExpression, cond ast.BooleanExpression) *Expression {
+	x.strictShape("a DEFAULT, CHECK or computed column")
 	var node any = scalar
 	if scalar == nil {
 		node = cond
@@ -131,7 +132,7 @@ func (alone) System(name string, _ []sqltype.Value) (sqltype.Value, sqltype.Type
 }
 
 // Settings are those of a session that was told nothing: how a date is read does not depend on who asks.
-func (alone) Settings() *Settings { return &Settings{} }
+func (alone) Settings() *Settings { return &Settings{Options: DefaultOptions} }
 
 // Bind makes the expression a function of a table's row; for a condition the value is a bit, NULL when it is unknown.
 // The function must not run twice at a time.

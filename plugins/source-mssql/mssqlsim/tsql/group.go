@@ -82,7 +82,7 @@ func (b *binder) aggregate(name string, e *ast.FunctionCall, sc *scope) expr {
 		failf(174, "The %s function requires 1 argument(s).", strings.ToLower(name))
 	}
 	g := sc.group
-	a := &aggregate{name: name, distinct: e.UniqueRowFilter == "Distinct"}
+	a := &aggregate{name: name, distinct: e.UniqueRowFilter == "Distinct", warned: &b.warned}
 	if c, ok := e.Parameters[0].(*ast.ColumnReferenceExpression); ok && c.ColumnType == "Wildcard" {
 		a.star = true
 	} else {
@@ -114,6 +114,7 @@ type aggregate struct {
 	typ      sqltype.Type
 	cmp      func(a, b *sqltype.Value) int
 	v        sqltype.Value // of the row in hand; here, so that a row costs no memory
+	warned   *warnings     // of its statement; nil where NULL is left out without a word
 	// of STRING_AGG
 	separator string
 	order     []sortKey
@@ -178,6 +179,9 @@ func (a *aggregate) add(h *hold, acc *accumulator, f *frame) error {
 	}
 	a.v = a.arg.eval(f)
 	if a.v.IsNull() {
+		if a.warned != nil {
+			a.warned.eliminated = true
+		}
 		return nil
 	}
 	if a.distinct {

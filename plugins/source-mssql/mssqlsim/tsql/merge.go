@@ -41,6 +41,9 @@ func (x *executor) merge(s *ast.MergeStatement) error {
 	if spec.TopRowFilter != nil {
 		return sqltype.Unsupported("TOP of MERGE")
 	}
+	if err := x.unlimited("MERGE"); err != nil {
+		return err
+	}
 	to, into, err := mergeOutput(x.ctx, x.sourceOf(s))
 	if err != nil {
 		return err
@@ -223,7 +226,7 @@ func (m *merge) do(w mergeWhen) error {
 			if m.b.err != nil {
 				return m.b.takeErr()
 			}
-			v, err := assign(m.b.locale(), v, e.typ, cols[i], m.name.String())
+			v, err := m.b.assign(v, e.typ, cols[i], m.table, m.name)
 			if err != nil {
 				return err
 			}
@@ -240,7 +243,7 @@ func (m *merge) do(w mergeWhen) error {
 		if !w.delete {
 			action = "UPDATE"
 			var err error
-			if c.New, err = m.b.assigned(m.f, c.Old, w.sets, cols, m.name); err != nil {
+			if c.New, err = m.b.assigned(m.f, c.Old, w.sets, cols, m.table, m.name); err != nil {
 				return err
 			}
 		}

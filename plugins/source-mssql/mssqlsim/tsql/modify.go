@@ -1,20 +1,43 @@
 package tsql
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/sqlc-dev/teesql/ast"
 )
 
-// Assign converts a value for a column of a table as INSERT and UPDATE do: text that is too long is an error there,
-// not cut (Microsoft: MSSQLSERVER error 2628).
-func Assign(v sqltype.Value, from sqltype.Type, col Column, table string) (sqltype.Value, error) {
-	return assign(nil, v, from, col, table)
+// Assign converts a value for a column of a table as INSERT and UPDATE do: text that is too long is an error there, not
+// cut, which names the table since SQL Server 2019 (Microsoft: ALTER DATABASE SCOPED CONFIGURATION (Transact-SQL),
+// VERBOSE_TRUNCATION_WARNINGS). The table's name is with its database.
+func Assign(v sqltype.Value, from sqltype.Type, col Column, table string, release Release) (sqltype.Value, error) {
+	return assigning{table: table, release: release}.convert(v, from, col)
 }
 
-// assign is Assign in a session.
-func assign(locale *sqltype.Locale, v sqltype.Value, from sqltype.Type, col Column, table string) (sqltype.Value, error) {
+// assign is Assign in a statement. Without ANSI_WARNINGS what is too long is cut (Microsoft: SET ANSI_WARNINGS
+// (Transact-SQL)).
+func (r *run) assign(v sqltype.Value, from sqltype.Type, col Column, w Writable, name Name) (sqltype.Value, error) {
+	a := assigning{locale: r.locale(), release: r.sess.Release(), cut: r.sess.Settings().Options&ansiWarnings == 0, table: name.String()}
+	if n, ok := w.(interface{ FullName() string }); ok {
+		a.table = n.FullName()
+	}
+	v, err := a.convert(v, from, col)
+	if err != nil {
+		v = r.undefined(err)
+	}
+	return v, r.takeErr()
+}
+
+// assigning is what counts for values on their way into a column.
+type assigning struct {
+	locale  *sqltype.Locale
+	release Release
+	cut     bool
+	table   string
+}
+
+func (a assigning) convert(v sqltype.Value, from sqltype.Type, col Column) (sqltype.Value, error) {
 	if v.IsNull() {
 		return v, nil
 	}
@@ -23,11 +46,15 @@ func assign(locale *sqltype.Locale, v sqltype.Value, from sqltype.Type, col Colu
 		return v, err
 	}
 	if c := to.Class(); (c == sqltype.ClassString || c == sqltype.ClassBinary) && from.Class() == c && to.Len > 0 {
-		if n := sqltype.Length(v, to); n > to.Len {
-			return v, sqltype.Errorf(2628, "String or binary data would be truncated in table '%s', column '%s'. Truncated value: '%.*s'.", table, col.Name, to.Len, v.Str())
+		switch n := sqltype.LengthToKeep(v, to); {
+		case n <= to.Len, a.cut:
+		case a.release < 2019:
+			return v, sqltype.Errorf(8152, "String or binary data would be truncated.")
+		default:
+			return v, sqltype.Errorf(2628, "String or binary data would be truncated in table '%s', column '%s'. Truncated value: '%.*s'.", a.table, col.Name, to.Len, v.Str())
 		}
 	}
-	return locale.Convert(v, from, to, 0)
+	return a.locale.Convert(v, from, to, 0)
 }
 
 // assignable tells whether a column takes values of a type.
@@ -100,7 +127,7 @@ func (x *executor) insert(s *ast.InsertStatement) error {
 				out[i] = d()
 			}
 			for i, k := range into {
-				v, err := assign(b.locale(), row[i], from[i], cols[k], name.String())
+				v, err := b.assign(row[i], from[i], cols[k], w, name)
 				if err != nil {
 					return err
 				}
@@ -108,9 +135,9 @@ func (x *executor) insert(s *ast.InsertStatement) error {
 			}
 			b.take(out.Size())
 			changes = append(changes, Change{New: out})
-			return b.err
+			return cmp.Or(b.err, b.enough(len(changes)))
 		}
-		if err := x.insertSource(b, spec, name, into, cols, defaults, add); err != nil {
+		if err := x.insertSource(b, spec, name, into, cols, defaults, add); err != nil && err != errEnough {
 			return err
 		}
 		if b.compiling || b.err != nil {
@@ -189,6 +216,7 @@ func identityGiven(w Writable, name Name, into []int) error {
 
 func (x *executor) affected(b *binder, n int, kind StatementKind) {
 	b.batch.rowCount = int64(n)
+	b.tell(true)
 	x.out.Affected(int64(n), kind)
 }
 
@@ -414,12 +442,12 @@ func (x *executor) update(s *ast.UpdateStatement) error {
 			return nil
 		}
 		err := b.collect(w, sc, n, ref, func(f *frame, old sqltype.Row, id sqltype.Value) error {
-			row, err := b.assigned(f, old, sets, ref.cols, name)
+			row, err := b.assigned(f, old, sets, ref.cols, w, name)
 			b.take(row.Size())
 			changes = append(changes, Change{ID: id, Old: old, New: row})
-			return err
+			return cmp.Or(err, b.enough(len(changes)))
 		})
-		if err != nil {
+		if err != nil && err != errEnough {
 			return err
 		}
 		return x.write(b, w, changes, KindUpdate, out)
@@ -488,14 +516,14 @@ func (b *binder) assignments(list []ast.SetClause, sc *scope, cols []Column, w W
 }
 
 // assigned gives the row that SET makes of one.
-func (b *binder) assigned(f *frame, old sqltype.Row, sets []assignment, cols []Column, name Name) (sqltype.Row, error) {
+func (b *binder) assigned(f *frame, old sqltype.Row, sets []assignment, cols []Column, w Writable, name Name) (sqltype.Row, error) {
 	row := append(sqltype.Row(nil), old...)
 	for _, s := range sets {
 		v := s.val.eval(f)
 		if b.err != nil {
 			return nil, b.err
 		}
-		v, err := assign(b.locale(), v, s.val.typ, cols[s.col], name.String())
+		v, err := b.assign(v, s.val.typ, cols[s.col], w, name)
 		if err != nil {
 			return nil, err
 		}
@@ -522,9 +550,9 @@ func (x *executor) delete(s *ast.DeleteStatement) error {
 		var changes []Change
 		err := b.collect(w, sc, n, ref, func(_ *frame, old sqltype.Row, id sqltype.Value) error {
 			changes = append(changes, Change{ID: id, Old: old})
-			return nil
+			return b.enough(len(changes))
 		})
-		if err != nil {
+		if err != nil && err != errEnough {
 			return err
 		}
 		return x.write(b, w, changes, KindDelete, out)

@@ -28,10 +28,10 @@ func (b *binder) unary(e *ast.UnaryExpression, sc *scope) expr {
 		if t.Class() == sqltype.ClassFloat {
 			zero = sqltype.FromFloat(0)
 		}
-		return folded(expr{typ: t, null: v.null, konst: v.konst, digits: v.digits, eval: func(f *frame) sqltype.Value {
+		return folded(expr{typ: t, null: v.null || b.sess.Settings().nullsArithmetic(), konst: v.konst, digits: v.digits, eval: func(f *frame) sqltype.Value {
 			w, err := sqltype.Arith(sqltype.Sub, zero, v.eval(f), t)
 			if err != nil {
-				b.fail(err)
+				return b.undefined(err)
 			}
 			return w
 		}})
@@ -96,7 +96,7 @@ func (b *binder) arith(op sqltype.Op, x, y expr) expr {
 	if err != nil {
 		fail(err)
 	}
-	out := expr{typ: t, null: x.null || y.null, konst: x.konst && y.konst}
+	out := expr{typ: t, null: x.null || y.null || b.sess.Settings().nullsArithmetic(), konst: x.konst && y.konst}
 	if t.Class() == sqltype.ClassString {
 		out.typ.Collation, out.coll = agree(x, y)
 		t = out.typ
@@ -118,7 +118,7 @@ func (b *binder) arith(op sqltype.Op, x, y expr) expr {
 	out.eval = func(f *frame) sqltype.Value {
 		v, err := sqltype.Arith(op, l.eval(f), r.eval(f), t)
 		if err != nil {
-			b.fail(err)
+			return b.undefined(err)
 		}
 		return v
 	}

@@ -126,7 +126,7 @@ func (o *outputs) add(c Change, action string, sources []sqltype.Row) error {
 			if o.run.err != nil {
 				return o.run.takeErr()
 			}
-			v, err := assign(o.run.locale(), v, o.vals[i].typ, o.table.Columns()[k], o.name.String())
+			v, err := o.run.assign(v, o.vals[i].typ, o.table.Columns()[k], o.table, o.name)
 			if err != nil {
 				return err
 			}

@@ -48,6 +48,9 @@ func (b *binder) pred(x ast.BooleanExpression, sc *scope) pred {
 			return yes
 		}
 	case *ast.BooleanComparisonExpression:
+		if b.looseNull(e) {
+			return b.compareLoosely(e, sc)
+		}
 		return b.compare(e.ComparisonType, b.expr(e.FirstExpression, sc), b.expr(e.SecondExpression, sc))
 	case *ast.BooleanIsNullExpression:
 		v, not := b.expr(e.Expression, sc), e.IsNot
@@ -168,6 +171,9 @@ func (b *binder) in(e *ast.BooleanInExpression, sc *scope) pred {
 	v, not := b.expr(e.Expression, sc), e.NotDefined
 	var list []pred
 	for _, y := range e.Values {
+		if bareNull(y) && b.sess.Settings().Options&ansiNulls == 0 {
+			unsupported("NULL and variables in the list of IN with SET ANSI_NULLS OFF")
+		}
 		list = append(list, b.compare("Equals", v, b.expr(y, sc)))
 	}
 	if e.Subquery != nil {

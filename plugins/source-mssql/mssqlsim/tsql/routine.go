@@ -81,6 +81,7 @@ func (x *executor) createRoutine(s *ast.CreateProcedureStatement, create, alter 
 	}
 	r := &Routine{Name: objectName(s.ProcedureReference.Name), body: s.StatementList.Statements, source: x.batch.source}
 	if err := x.plain(func(b *binder) {
+		x.strictShape("CREATE PROCEDURE")
 		for _, p := range s.Parameters {
 			if p.IsVarying || p.Modifier != "" && p.Modifier != "None" && p.Modifier != "Output" {
 				unsupported("the parameter %s: neither tables nor cursors are passed to procedures", p.VariableName.Value)
@@ -140,6 +141,7 @@ func (x *executor) callRoutine(r *Routine, args []*Argument) (int32, error) {
 	counting := &settingOutput{Output: out}
 	leave, restore, unchain := x.sess.Scope(), x.sess.Settings().keep(), x.sess.Chain(r)
 	x.batch, x.out = inner, counting
+	x.sess.Settings().Options |= ansiNulls | quotedIdent // as it was made (Microsoft: SET Statements (Transact-SQL))
 	x.nesting++
 	if err = x.declareAll(r.body, false, false); err == nil {
 		_, err = x.statements(r.body)

@@ -57,6 +57,8 @@ type Output interface {
 	BeginProcedure()
 	EndProcedure(status int32, failed bool)
 	Info(e *sqltype.Error)
+	// Warn is Info of a statement that has not ended yet.
+	Warn(e *sqltype.Error)
 	// Raise reports an error that does not end the batch.
 	Raise(e *sqltype.Error)
 	NoCount(on bool) (before bool)
@@ -107,6 +109,7 @@ type run struct {
 	held      int64   // bytes of it
 	// compiling: nothing is evaluated, values are NULL.
 	compiling bool
+	warned    warnings
 }
 
 // tick looks from time to time whether the request is cancelled. Whatever reads rows calls it for each, since what it
@@ -325,6 +328,10 @@ func (x *executor) scoped(write bool, fn func(b *binder) error) (err error) {
 			}
 			return b.err
 		}()
+		if err == nil {
+			b.tell(write)
+		}
+		err = b.refused(err)
 		if err = done(err); !errors.Is(err, ErrStale) {
 			return err
 		}
@@ -337,7 +344,10 @@ func (x *executor) plain(fn func(b *binder)) (err error) {
 	b := x.binder()
 	defer b.end()
 	fn(b)
-	return b.err
+	if b.err == nil {
+		b.tell(false)
+	}
+	return b.refused(b.err)
 }
 
 func (x *executor) query(s *ast.SelectStatement) error {
@@ -364,7 +374,8 @@ func (x *executor) query(s *ast.SelectStatement) error {
 		if err := b.out.Columns(p.columns()); err != nil {
 			return err
 		}
-		for {
+		cut := x.textLimit(p.columns())
+		for b.enough(int(n)) == nil {
 			row, err := p.next()
 			if err != nil {
 				return err
@@ -372,11 +383,15 @@ func (x *executor) query(s *ast.SelectStatement) error {
 			if row == nil {
 				break
 			}
+			if cut != nil {
+				row = cut(row)
+			}
 			if err := b.out.Row(row); err != nil {
 				return err
 			}
 			n++
 		}
+		b.tell(false)
 		b.out.EndResult()
 		b.batch.rowCount = n
 		return nil
@@ -453,11 +468,16 @@ func (x *executor) assign(b *binder, q *ast.QuerySpecification) error {
 	defer p.close()
 	for n := int64(0); ; n++ {
 		var err error
-		if row, err = p.next(); err != nil {
+		row = nil
+		if b.enough(int(n)) == nil {
+			row, err = p.next()
+		}
+		if err != nil {
 			return err
 		}
 		if row == nil {
 			b.batch.rowCount = n
+			b.tell(false)
 			b.out.Affected(n, KindSelect)
 			return nil
 		}

@@ -38,6 +38,9 @@ func (b *binder) conjuncts(x ast.BooleanExpression, sc *scope) []*conjunct {
 	c.deps = b.tracked(sc, func() { c.p = b.pred(x, sc) })
 	switch e := x.(type) {
 	case *ast.BooleanComparisonExpression:
+		if b.looseNull(e) {
+			break
+		}
 		c.args, c.seek = b.searchArgs(e.ComparisonType, e.FirstExpression, e.SecondExpression, sc), 1
 	case *ast.BooleanTernaryExpression:
 		if e.TernaryExpressionType == "Between" {

@@ -48,7 +48,7 @@ func (x *executor) selectInto(s *ast.SelectStatement) error {
 			return err
 		}
 		defer p.close()
-		for {
+		for b.enough(len(changes)) == nil {
 			row, err := p.next()
 			if err != nil {
 				return err

@@ -16,6 +16,10 @@ type Settings struct {
 	Locale sqltype.Locale
 	// TextSize is that of SET TEXTSIZE, of which DBCC USEROPTIONS tells; 0 is the one that drivers ask for at their login.
 	TextSize int64
+	// RowCount is that of SET ROWCOUNT; 0 is without limit.
+	RowCount int64
+	// ContextInfo is that of SET CONTEXT_INFO, whose value outlives procedures; nil before one was set.
+	ContextInfo []byte
 
 	cursors cursors
 	memory  memory
@@ -24,15 +28,25 @@ type Settings struct {
 // keep gives a function that brings the options back which hold until the end of a procedure or of sp_executesql
 // (Microsoft: SET Statements (Transact-SQL)).
 func (s *Settings) keep() (restore func()) {
-	options, locale, textSize := s.Options, s.Locale, s.TextSize
-	return func() { s.Options, s.Locale, s.TextSize = options, locale, textSize }
+	options, locale, textSize, rowCount := s.Options, s.Locale, s.TextSize, s.RowCount
+	return func() { s.Options, s.Locale, s.TextSize, s.RowCount = options, locale, textSize, rowCount }
 }
 
-// DefaultOptions are those of a new connection by a driver: ANSI_WARNINGS, ANSI_PADDING, ANSI_NULLS, ARITHABORT,
-// QUOTED_IDENTIFIER, ANSI_NULL_DFLT_ON and CONCAT_NULL_YIELDS_NULL.
-const DefaultOptions = 5496
+// DefaultOptions are those of a new connection by a driver: ANSI_WARNINGS, ANSI_PADDING, ANSI_NULLS, QUOTED_IDENTIFIER,
+// ANSI_NULL_DFLT_ON and CONCAT_NULL_YIELDS_NULL, but not ARITHABORT (Microsoft: Create indexed views, Required SET options
+// for indexed views, Default OLE DB and ODBC value).
+const DefaultOptions = 5432
 
-const xactAbort = 16384
+// Options as @@OPTIONS counts them.
+const (
+	ansiWarnings   = 8
+	ansiNulls      = 32
+	arithAbort     = 64
+	arithIgnore    = 128
+	quotedIdent    = 256
+	ansiNullDfltOn = 1024
+	xactAbort      = 16384
+)
 
 // optionBits are the options that @@OPTIONS tells of.
 var optionBits = map[string]int64{"IMPLICITTRANSACTIONS": 2, "CURSORCLOSEONCOMMIT": 4, "ANSIWARNINGS": 8, "ANSIPADDING": 16, "ANSINULLS": 32, "ARITHABORT": 64, "ARITHIGNORE": 128,
@@ -62,7 +76,7 @@ func converting(number int32) bool {
 // CATCH will see the error. RAISERROR does not count (Microsoft: SET XACT_ABORT (Transact-SQL)).
 func (x *executor) abort(e *sqltype.Error) (ends bool, err error) {
 	s := x.sess.Settings()
-	if e == nil || s.Options&xactAbort == 0 && !converting(e.Number) || e == x.batch.raised {
+	if e == nil || s.Options&xactAbort == 0 && !converting(e.Number) && !s.abortsArithmetic(e.Number) || e == x.batch.raised {
 		return false, nil
 	}
 	switch {

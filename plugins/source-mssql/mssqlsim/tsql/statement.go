@@ -189,6 +189,8 @@ func (x *executor) holds(p ast.BooleanExpression) (ok bool, err error) {
 		b.rowsWanted = false
 		if holds := b.pred(p, nil); !b.compiling {
 			ok = holds(&frame{}) == yes
+			// An error of arithmetic makes the whole condition FALSE where it is no error (Microsoft: SET ARITHABORT (Transact-SQL)).
+			ok = ok && !b.warned.division && !b.warned.overflow
 		}
 		return nil
 	})
@@ -320,102 +322,6 @@ func (x *executor) wait(s *ast.WaitForStatement) error {
 }
 
 var isolations = map[string]Isolation{"ReadUncommitted": ReadUncommitted, "ReadCommitted": ReadCommitted, "RepeatableRead": RepeatableRead, "Serializable": Serializable, "Snapshot": Snapshot}
-
-// setting carries out SET options. Those that would change results here and are not supported are refused.
-func (x *executor) setting(st ast.Statement) (flow, bool, error) {
-	switch s := st.(type) {
-	case *ast.PredicateSetStatement:
-		for _, o := range strings.Split(s.Options, ",") {
-			o = strings.ToUpper(strings.NewReplacer("_", "", " ", "").Replace(o))
-			switch o {
-			case "NOCOUNT":
-				x.out.NoCount(s.IsOn)
-			case "IMPLICITTRANSACTIONS":
-				x.batch.implicit = s.IsOn
-				x.out.Implicit(s.IsOn)
-			case "ANSINULLS", "ANSIPADDING", "ANSIWARNINGS", "ARITHABORT", "CONCATNULLYIELDSNULL", "QUOTEDIDENTIFIER", "ANSINULLDFLTON", "ANSIDEFAULTS":
-				if !s.IsOn && o != "ARITHABORT" && o != "ANSIDEFAULTS" && o != "ANSIWARNINGS" && o != "ANSIPADDING" && o != "ANSINULLDFLTON" {
-					return goOn, true, sqltype.Unsupported("SET %s OFF", s.Options)
-				}
-			case "XACTABORT", "CURSORCLOSEONCOMMIT", "NUMERICROUNDABORT", "ANSINULLDFLTOFF", "NOBROWSETABLE", "FORCEPLAN", "ARITHIGNORE":
-			case "FMTONLY", "NOEXEC", "PARSEONLY", "SHOWPLANALL", "SHOWPLANTEXT", "SHOWPLANXML":
-				if s.IsOn {
-					return goOn, true, sqltype.Unsupported("SET %s ON", s.Options)
-				}
-			default:
-				return goOn, true, sqltype.Unsupported("SET %s", s.Options)
-			}
-			x.sess.Settings().set(o, s.IsOn)
-		}
-		return goOn, true, nil
-	case *ast.SetTransactionIsolationLevelStatement:
-		l, ok := isolations[s.Level]
-		if !ok {
-			return goOn, true, sqltype.Unsupported("the isolation level %s", s.Level)
-		}
-		return goOn, true, x.sess.SetIsolation(l)
-	case *ast.SetCommandStatement:
-		for _, c := range s.Commands {
-			g, ok := c.(*ast.GeneralSetCommand)
-			if !ok {
-				return goOn, true, sqltype.Unsupported("%s", nodeName(c))
-			}
-			if err := x.command(g); err != nil {
-				return goOn, true, err
-			}
-		}
-		return goOn, true, nil
-	case *ast.SetTextSizeStatement:
-		return goOn, true, x.plain(func(b *binder) { x.sess.Settings().TextSize = b.valueOf(s.TextSize, sqltype.Of(sqltype.Int)).Int() })
-	case *ast.SetRowCountStatement:
-		var n int64
-		err := x.plain(func(b *binder) { n = b.valueOf(s.NumberRows, sqltype.Of(sqltype.BigInt)).Int() })
-		if err == nil && n != 0 {
-			err = sqltype.Unsupported("SET ROWCOUNT %d", n)
-		}
-		return goOn, true, err
-	}
-	return goOn, false, nil
-}
-
-func (x *executor) command(g *ast.GeneralSetCommand) error {
-	switch g.CommandType {
-	case "LockTimeout":
-		return x.plain(func(b *binder) { x.sess.SetLockTimeout(b.valueOf(g.Parameter, sqltype.Of(sqltype.BigInt)).Int()) })
-	case "Language", "DateFormat", "DateFirst":
-		return x.setLocale(g.CommandType, g.Parameter)
-	case "DeadlockPriority":
-		return x.deadlockPriority(g.Parameter)
-	case "QueryGovernorCostLimit", "ContextInfo":
-		return nil
-	}
-	return sqltype.Unsupported("SET %s", g.CommandType)
-}
-
-// deadlockPriority is SET DEADLOCK_PRIORITY (Microsoft: SET DEADLOCK_PRIORITY (Transact-SQL)).
-func (x *executor) deadlockPriority(p ast.ScalarExpression) error {
-	words := map[string]int8{"low": -5, "normal": 0, "high": 5}
-	if i, ok := p.(*ast.IdentifierLiteral); ok {
-		n, ok := words[strings.ToLower(i.Value)]
-		if !ok {
-			return sqltype.Unsupported("SET DEADLOCK_PRIORITY %s", i.Value)
-		}
-		x.sess.SetDeadlockPriority(n)
-		return nil
-	}
-	return x.plain(func(b *binder) {
-		n, ok := int8(0), false
-		if v := b.value(p); b.expr(p, nil).typ.Class() == sqltype.ClassString {
-			n, ok = words[strings.ToLower(strings.TrimSpace(v.Str()))]
-		} else if i := v.Int(); i >= -10 && i <= 10 {
-			n, ok = int8(i), true
-		}
-		if !ok {
-			unsupported("this value of SET DEADLOCK_PRIORITY")
-		}
-		x.sess.SetDeadlockPriority(n)
-	})
-}
 
 func nameOf(n *ast.IdentifierOrValueExpression) string {
 	if n == nil {
