@@ -87,7 +87,7 @@ func TestBulkCopyAndTableValuedParametersAreRefusedByName(t *testing.T) {
 			defer func() { _ = st.Close() }()
 			_, err = st.ExecContext(t.Context(), 1)
 			return err
-		}, "SET FmtOnly"},
+		}, "SET FMTONLY ON"},
 		{"INSERT BULK", func() error { _, err := tx.ExecContext(t.Context(), "INSERT BULK dbo.t (id int)"); return err }, "the statement InsertBulk"},
 		{"BULK INSERT", func() error { _, err := tx.ExecContext(t.Context(), "BULK INSERT dbo.t FROM 'x'"); return err }, "the statement BulkInsert"},
 		{"a type of tables", func() error { _, err := tx.ExecContext(t.Context(), "CREATE TYPE dbo.tt AS TABLE (id int)"); return err }, "the statement CreateTypeTable"},

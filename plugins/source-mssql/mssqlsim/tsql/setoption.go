@@ -15,7 +15,7 @@ func (x *executor) setting(st ast.Statement) (flow, bool, error) {
 		var options []string
 		for _, o := range strings.Split(s.Options, ",") {
 			o = strings.ToUpper(strings.NewReplacer("_", "", " ", "").Replace(o))
-			if err := x.option(o, s.IsOn); err != nil {
+			if err := option(o, s.IsOn); err != nil {
 				return goOn, true, err
 			}
 			options = append(options, o)
@@ -63,27 +63,36 @@ func (x *executor) setting(st ast.Statement) (flow, bool, error) {
 	return goOn, false, nil
 }
 
+// The sides of an option that are built.
+const (
+	eitherSide = iota
+	onlyOn
+	onlyOff
+)
+
+// setOptions are the options that are ON or OFF, as their pages spell them, with the sides that are built.
+var setOptions = map[string]int{
+	"NOCOUNT": eitherSide, "IMPLICIT_TRANSACTIONS": eitherSide, "CURSOR_CLOSE_ON_COMMIT": eitherSide, "XACT_ABORT": eitherSide,
+	"ANSI_NULLS": eitherSide, "ANSI_WARNINGS": eitherSide, "ARITHABORT": eitherSide, "ARITHIGNORE": eitherSide, "ANSI_NULL_DFLT_ON": eitherSide, "ANSI_NULL_DFLT_OFF": eitherSide,
+	"FORCEPLAN":               eitherSide, // the same data in another way (Microsoft: SET FORCEPLAN (Transact-SQL))
+	"CONCAT_NULL_YIELDS_NULL": onlyOn, "QUOTED_IDENTIFIER": onlyOn, "ANSI_PADDING": onlyOn, "ANSI_DEFAULTS": onlyOn,
+	"NUMERIC_ROUNDABORT": onlyOff, "NO_BROWSETABLE": onlyOff, "FMTONLY": onlyOff, "NOEXEC": onlyOff, "PARSEONLY": onlyOff,
+	"SHOWPLAN_ALL": onlyOff, "SHOWPLAN_TEXT": onlyOff, "SHOWPLAN_XML": onlyOff,
+}
+
 // option refuses what an option would be set to and is not built.
-func (x *executor) option(o string, on bool) error {
-	const (
-		either = iota
-		onlyOn
-		onlyOff
-	)
-	allowed := map[string]int{
-		"NOCOUNT": either, "IMPLICITTRANSACTIONS": either, "CURSORCLOSEONCOMMIT": either, "XACTABORT": either,
-		"ANSINULLS": either, "ANSIWARNINGS": either, "ARITHABORT": either, "ARITHIGNORE": either, "ANSINULLDFLTON": either, "ANSINULLDFLTOFF": either,
-		"FORCEPLAN":            either, // the same data in another way (Microsoft: SET FORCEPLAN (Transact-SQL))
-		"CONCATNULLYIELDSNULL": onlyOn, "QUOTEDIDENTIFIER": onlyOn, "ANSIPADDING": onlyOn, "ANSIDEFAULTS": onlyOn,
-		"NUMERICROUNDABORT": onlyOff, "NOBROWSETABLE": onlyOff, "FMTONLY": onlyOff, "NOEXEC": onlyOff, "PARSEONLY": onlyOff,
-		"SHOWPLANALL": onlyOff, "SHOWPLANTEXT": onlyOff, "SHOWPLANXML": onlyOff,
+func option(o string, on bool) error {
+	word := map[bool]string{true: "ON", false: "OFF"}[on]
+	for name, side := range setOptions {
+		if strings.ReplaceAll(name, "_", "") != o {
+			continue
+		}
+		if side == onlyOn && !on || side == onlyOff && on {
+			return sqltype.Unsupported("SET %s %s", name, word)
+		}
+		return nil
 	}
-	only, known := allowed[o]
-	switch word := map[bool]string{true: "ON", false: "OFF"}[on]; {
-	case !known, only == onlyOn && !on, only == onlyOff && on:
-		return sqltype.Unsupported("SET %s %s", o, word)
-	}
-	return nil
+	return sqltype.Unsupported("SET %s %s", o, word)
 }
 
 // switchOption sets an option, and what goes with it.
