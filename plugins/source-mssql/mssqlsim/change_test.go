@@ -63,3 +63,19 @@ func TestRowsOfQueries(t *testing.T) {
 		{"OFFSET and FETCH", "SELECT s FROM " + v + " ORDER BY s OFFSET 1 ROWS FETCH NEXT 2 ROWS ONLY", "b;c"},
 	})
 }
+
+// A statement that fails has changed nothing, whatever of it had been done, in a transaction as outside of one (Microsoft: SET
+// XACT_ABORT (Transact-SQL); OUTPUT clause (Transact-SQL)).
+func TestAStatementThatFailsHasChangedNothing(t *testing.T) {
+	t.Parallel()
+	_, conn := newDatabase(t)
+	exec(t, conn, "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY, n int NULL); CREATE TABLE dbo.log (id int NOT NULL CHECK (id < 5))")
+	for begin, want := range map[string]string{"": "0|0", "BEGIN TRAN INSERT dbo.t VALUES (1, 0) ": "1|0"} {
+		for _, sql := range []string{"INSERT dbo.t OUTPUT inserted.id INTO dbo.log VALUES (2, 0), (9, 0)", "INSERT dbo.t OUTPUT inserted.id / inserted.n VALUES (2, 0)"} {
+			got := ask(conn, "DELETE dbo.t; DELETE dbo.log; "+begin+"BEGIN TRY "+sql+" END TRY BEGIN CATCH SELECT ERROR_NUMBER() END CATCH IF @@TRANCOUNT > 0 COMMIT SELECT (SELECT COUNT(*) FROM dbo.t), (SELECT COUNT(*) FROM dbo.log)", false)
+			if got != want {
+				t.Errorf("%s%s: %s, want %s", begin, sql, got, want)
+			}
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package cdc
 
 import (
+	"slices"
+
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
 )
@@ -12,7 +14,7 @@ func (t *Table) alter(a tsql.Alter) (required bool, err error) {
 		return false, errLockTimeout
 	}
 	w := t.copy()
-	if required, err = w.change(a); err != nil {
+	if required, err = w.change(a, t); err != nil {
 		return false, err
 	}
 	t.take(w)
@@ -32,24 +34,30 @@ func (t *Table) copy() *Table {
 		own := *c
 		w.checks[i] = &own
 	}
+	w.foreign = make([]*foreignKey, len(t.foreign))
+	for i, k := range t.foreign {
+		own := *k
+		w.foreign[i] = &own
+	}
 	return &w
 }
 
 // take makes the shape and the rows of a copy the table's.
 func (t *Table) take(w *Table) {
-	t.KeyName, t.key, t.columns, t.lastID, t.indexes, t.checks = w.KeyName, w.key, w.columns, w.lastID, w.indexes, w.checks
+	t.KeyName, t.key, t.columns, t.lastID, t.indexes, t.checks, t.foreign = w.KeyName, w.key, w.columns, w.lastID, w.indexes, w.checks, w.foreign
 	t.rows, t.rowNum, t.identity = w.rows, w.rowNum, w.identity
 	t.reshaped()
 }
 
-func (t *Table) change(a tsql.Alter) (required bool, err error) {
+// change changes a copy of a table; of is the table itself.
+func (t *Table) change(a tsql.Alter, of *Table) (required bool, err error) {
 	for _, d := range a.Add {
 		if err := t.add(d); err != nil {
 			return false, err
 		}
 	}
 	for _, name := range a.DropConstraints {
-		if err := t.dropConstraint(name, a.IfExists); err != nil {
+		if err := t.dropConstraint(name, a.IfExists, of); err != nil {
 			return false, err
 		}
 	}
@@ -76,6 +84,16 @@ func (t *Table) change(a tsql.Alter) (required bool, err error) {
 	}
 	for _, c := range a.Checks {
 		if err := t.addCheck(c); err != nil {
+			return false, err
+		}
+	}
+	for _, k := range a.ForeignKeys {
+		if err := t.addForeignKey(k, of); err != nil {
+			return false, err
+		}
+	}
+	if a.Enforce != nil {
+		if err := t.enforce(a.Enforce); err != nil {
 			return false, err
 		}
 	}
@@ -165,6 +183,9 @@ func (t *Table) needs(c *column) (what, object string) {
 			return "index", x.name
 		}
 		return "object", x.name
+	}
+	if k := t.foreignWith(c); k != nil {
+		return "object", k.name
 	}
 	return t.needsExpression(c)
 }
@@ -267,6 +288,9 @@ func (t *Table) altering(c *column, to sqltype.Type, nullability bool) (what, ob
 		}
 		return "object", x.name
 	}
+	if k := t.foreignWith(c); k != nil {
+		return "object", k.name
+	}
 	if !longer {
 		if what, object = t.needsExpression(c); object != "" {
 			return what, object
@@ -288,13 +312,19 @@ func (t *Table) sparse(c *column, on bool) error {
 }
 
 // dropConstraint is DROP CONSTRAINT. The index that a capture instance was made with stays.
-func (t *Table) dropConstraint(name string, ifExists bool) error {
+func (t *Table) dropConstraint(name string, ifExists bool, of *Table) error {
 	switch k := t.constraint(name).(type) {
 	case *index:
 		if t.captures(k.name) {
 			return failed(sqltype.Errorf(22979, "The unique index '%s' on table '%s' is used by Change Data Capture. The constraint using this index cannot be dropped or disabled.", k.name, t.FullName()))
 		}
+		if err := of.referencedBy(k.name); err != nil {
+			return failed(err)
+		}
 		return t.dropIndex(k)
+	case *foreignKey:
+		t.foreign = slices.DeleteFunc(t.foreign, func(o *foreignKey) bool { return o == k })
+		return nil
 	case *check:
 		var kept []*check
 		for _, c := range t.checks {

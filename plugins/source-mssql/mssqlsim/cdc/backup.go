@@ -128,6 +128,11 @@ func (db *Database) takeAll(from *Database) {
 			db.tables = append(db.tables, own)
 		}
 	}
+	for _, t := range db.tables {
+		for _, k := range t.foreign {
+			k.to = copies[k.to]
+		}
+	}
 	db.queue = nil
 	for _, r := range from.queue {
 		own := *r

@@ -8,8 +8,9 @@ import (
 // check is a CHECK constraint.
 type check struct {
 	tsql.CheckDef
-	object int32
-	holds  func(sqltype.Row) (sqltype.Value, error)
+	object   int32
+	disabled bool
+	holds    func(sqltype.Row) (sqltype.Value, error)
 }
 
 // addCheck gives the table a CHECK. Rows that are there must fulfil it, unless it is added WITH NOCHECK.
@@ -31,27 +32,37 @@ func (t *Table) addCheck(d tsql.CheckDef) error {
 		return err
 	}
 	if !d.Unchecked {
-		for cur := t.rows.ascend(nil); ; {
-			row := cur.next()
-			if row == nil {
-				break
-			}
-			v, err := c.holds(t.visible(row))
-			if err != nil {
-				return err
-			}
-			if !v.IsNull() && !v.Bool() {
-				return t.conflict("ALTER TABLE", c)
-			}
+		if err := t.allFulfil(c); err != nil {
+			return err
 		}
 	}
 	t.checks = append(t.checks[:len(t.checks):len(t.checks)], c)
 	return nil
 }
 
+// allFulfil looks at the rows that are there.
+func (t *Table) allFulfil(c *check) error {
+	for cur := t.rows.ascend(nil); ; {
+		row := cur.next()
+		if row == nil {
+			return nil
+		}
+		v, err := c.holds(t.visible(row))
+		if err != nil {
+			return err
+		}
+		if !v.IsNull() && !v.Bool() {
+			return t.conflict("ALTER TABLE", c)
+		}
+	}
+}
+
 // checked tells whether a row fulfils the constraints; one whose condition is unknown does.
 func (t *Table) checked(row sqltype.Row, insert bool) error {
 	for _, c := range t.checks {
+		if c.disabled {
+			continue
+		}
 		v, err := c.holds(row)
 		if err != nil {
 			return err
@@ -110,7 +121,7 @@ func (t *Table) bind() error {
 	return nil
 }
 
-// constraint finds what a name means among the constraints of a table: an *index, a *check, or the *column of a DEFAULT.
+// constraint finds what a name means among the constraints of a table: an *index, a *check, a *foreignKey, or the *column of a DEFAULT.
 func (t *Table) constraint(name string) any {
 	for _, x := range t.indexes {
 		if x.kind != tsql.PlainIndex && sqltype.EqualName(x.name, name) {
@@ -120,6 +131,11 @@ func (t *Table) constraint(name string) any {
 	for _, c := range t.checks {
 		if sqltype.EqualName(c.Name, name) {
 			return c
+		}
+	}
+	for _, k := range t.foreign {
+		if sqltype.EqualName(k.name, name) {
+			return k
 		}
 	}
 	for _, c := range t.columns {

@@ -169,6 +169,9 @@ func (db *Database) DropTable(full string) error {
 	if err != nil {
 		return sqltype.Errorf(3701, "Cannot drop the table '%s', because it does not exist or you do not have permission.", full)
 	}
+	if _, k := t.referenced(true); k != nil {
+		return sqltype.Errorf(3726, "Could not drop object '%s' because it is referenced by a FOREIGN KEY constraint.", full)
+	}
 	for i, x := range db.tables {
 		if x == t {
 			db.tables = append(db.tables[:i:i], db.tables[i+1:]...)

@@ -153,8 +153,26 @@ func helpConstraints(o *object) *tsql.Rows {
 	add := func(typ, name string, enabled sqltype.Value, keys string) {
 		r.Data = append(r.Data, sqltype.Row{text(typ), text(name), na, na, enabled, na, text(keys)})
 	}
+	status := func(disabled bool) sqltype.Value {
+		return text(map[bool]string{true: "Disabled", false: "Enabled"}[disabled])
+	}
 	for _, c := range o.table.checks {
-		add("CHECK", c.Name, text("Enabled"), c.Condition.Text)
+		add("CHECK", c.Name, status(c.disabled), c.Condition.Text)
+	}
+	for _, k := range o.table.foreign {
+		replicated := text("Is_For_Replication")
+		if k.NotForReplication {
+			replicated = text("Not_For_Replication")
+		}
+		action := func(a tsql.ReferentialAction) sqltype.Value {
+			words := strings.Fields(strings.ToLower(a.String()))
+			for i, w := range words {
+				words[i] = strings.ToUpper(w[:1]) + w[1:]
+			}
+			return text(strings.Join(words, " "))
+		}
+		r.Data = append(r.Data, sqltype.Row{text("FOREIGN KEY"), text(k.name), action(k.OnDelete), action(k.OnUpdate), status(k.disabled), replicated, text(strings.Join(o.table.names(k.cols), ", "))},
+			sqltype.Row{text(" "), text(" "), text(" "), text(" "), text(" "), text(" "), text("REFERENCES " + k.to.db.Name + "." + k.to.FullName() + " (" + strings.Join(k.to.names(k.refs), ", ") + ")")})
 	}
 	for _, c := range o.table.columns {
 		if c.Named != nil {
@@ -166,11 +184,7 @@ func helpConstraints(o *object) *tsql.Rows {
 			continue
 		}
 		typ := map[bool]string{true: "PRIMARY KEY (", false: "UNIQUE ("}[x.kind == tsql.PrimaryKey] + map[bool]string{true: "clustered)", false: "non-clustered)"}[x.clustered]
-		var keys []string
-		for _, id := range x.cols {
-			keys = append(keys, o.table.byID(id).Name)
-		}
-		add(typ, x.name, na, strings.Join(keys, ", "))
+		add(typ, x.name, na, strings.Join(o.table.names(x.cols), ", "))
 	}
 	return r
 }

@@ -312,11 +312,29 @@ func (t *Table) dropIndex(x *index) error {
 // lockKeys gives the names of the locks that a row's place in the unique indexes needs.
 func (t *Table) lockKeys(row sqltype.Row) (keys []string) {
 	for _, x := range t.sideIndexes() {
-		b := []byte{0, byte(x.id)}
-		for _, id := range x.cols {
-			b = at(row, id).AppendKey(b, t.byID(id).Type)
-		}
-		keys = append(keys, string(b))
+		keys = append(keys, t.lockKeyOf(x, row))
 	}
 	return keys
+}
+
+// lockKeyOf gives the name of the lock that a row's place in one of the unique indexes needs.
+func (t *Table) lockKeyOf(x *index, row sqltype.Row) string {
+	if x.kind == tsql.PrimaryKey {
+		return t.lockKey(row)
+	}
+	b := []byte{0, byte(x.id)}
+	for _, id := range x.cols {
+		b = at(row, id).AppendKey(b, t.byID(id).Type)
+	}
+	return string(b)
+}
+
+// indexByID finds an index by its index_id.
+func (t *Table) indexByID(id int) *index {
+	for _, x := range t.indexes {
+		if x.id == id {
+			return x
+		}
+	}
+	return nil
 }

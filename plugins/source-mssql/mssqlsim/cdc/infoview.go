@@ -14,9 +14,7 @@ var infoViews = map[string]view{
 	"table_constraints":       infoConstraints,
 	"check_constraints":       infoChecks,
 	"constraint_column_usage": infoConstraintColumns,
-	"referential_constraints": func(*Session, *Database) *tsql.Rows {
-		return &tsql.Rows{Cols: append(constraintColumns[:3:3], ncol("UNIQUE_CONSTRAINT_CATALOG", sysname), ncol("UNIQUE_CONSTRAINT_SCHEMA", sysname), ncol("UNIQUE_CONSTRAINT_NAME", sysname))}
-	},
+	"referential_constraints": infoReferences,
 	"views": func(*Session, *Database) *tsql.Rows {
 		return &tsql.Rows{Cols: []tsql.Column{ncol("TABLE_CATALOG", sysname), ncol("TABLE_SCHEMA", sysname), col("TABLE_NAME", sysname), ncol("VIEW_DEFINITION", sqltype.Str(sqltype.NVarChar, 4000))}}
 	},
@@ -161,7 +159,7 @@ var constraintColumns = []tsql.Column{ncol("CONSTRAINT_CATALOG", sysname), ncol(
 func (s *Session) constraintRows(db *Database, cols []tsql.Column, more func(p *part) []sqltype.Row) *tsql.Rows {
 	r := &tsql.Rows{Cols: append(constraintColumns[:6:6], cols...)}
 	for _, p := range s.parts(db) {
-		if p.index == nil && p.check == nil {
+		if p.index == nil && p.check == nil && p.key == nil {
 			continue
 		}
 		for _, row := range more(&p) {
@@ -174,20 +172,42 @@ func (s *Session) constraintRows(db *Database, cols []tsql.Column, more func(p *
 // infoKeyColumns is Microsoft: KEY_COLUMN_USAGE (Transact-SQL).
 func infoKeyColumns(s *Session, db *Database) *tsql.Rows {
 	return s.constraintRows(db, []tsql.Column{ncol("COLUMN_NAME", sysname), col("ORDINAL_POSITION", integer)}, func(p *part) (rows []sqltype.Row) {
-		if p.index != nil {
-			for i, id := range p.index.cols {
-				rows = append(rows, sqltype.Row{text(p.table.byID(id).Name), num(int64(i + 1))})
-			}
+		for i, id := range p.columns() {
+			rows = append(rows, sqltype.Row{text(p.table.byID(id).Name), num(int64(i + 1))})
 		}
 		return rows
 	})
+}
+
+// columns gives the ids of the columns of a key.
+func (p *part) columns() []int {
+	switch {
+	case p.index != nil:
+		return p.index.cols
+	case p.key != nil:
+		return p.key.cols
+	}
+	return nil
+}
+
+// infoReferences is Microsoft: REFERENTIAL_CONSTRAINTS (Transact-SQL).
+func infoReferences(s *Session, db *Database) *tsql.Rows {
+	rule := sqltype.Str(sqltype.VarChar, 11)
+	r := &tsql.Rows{Cols: append(constraintColumns[:3:3], ncol("UNIQUE_CONSTRAINT_CATALOG", sysname), ncol("UNIQUE_CONSTRAINT_SCHEMA", sysname), ncol("UNIQUE_CONSTRAINT_NAME", sysname),
+		ncol("MATCH_OPTION", sqltype.Str(sqltype.VarChar, 7)), ncol("UPDATE_RULE", rule), ncol("DELETE_RULE", rule))}
+	for _, p := range s.parts(db) {
+		if k := p.key; k != nil {
+			r.Data = append(r.Data, sqltype.Row{text(db.Name), text(p.schema), text(p.name), text(db.Name), text(k.to.Schema), text(k.to.indexByID(k.index).name), text("SIMPLE"), text(k.OnUpdate.String()), text(k.OnDelete.String())})
+		}
+	}
+	return r
 }
 
 // infoConstraints is Microsoft: TABLE_CONSTRAINTS (Transact-SQL).
 func infoConstraints(s *Session, db *Database) *tsql.Rows {
 	no := sqltype.Str(sqltype.VarChar, 2)
 	return s.constraintRows(db, []tsql.Column{ncol("CONSTRAINT_TYPE", sqltype.Str(sqltype.VarChar, 11)), col("IS_DEFERRABLE", no), col("INITIALLY_DEFERRED", no)}, func(p *part) []sqltype.Row {
-		typ := map[string]string{"PK": "PRIMARY KEY", "UQ": "UNIQUE", "C ": "CHECK"}[p.typ]
+		typ := map[string]string{"PK": "PRIMARY KEY", "UQ": "UNIQUE", "C ": "CHECK", "F ": "FOREIGN KEY"}[p.typ]
 		return []sqltype.Row{{text(typ), text("NO"), text("NO")}}
 	})
 }
@@ -210,8 +230,8 @@ func infoChecks(s *Session, db *Database) *tsql.Rows {
 // infoConstraintColumns is Microsoft: CONSTRAINT_COLUMN_USAGE (Transact-SQL).
 func infoConstraintColumns(s *Session, db *Database) *tsql.Rows {
 	r := s.constraintRows(db, []tsql.Column{ncol("COLUMN_NAME", sysname)}, func(p *part) (rows []sqltype.Row) {
-		if p.index != nil {
-			for _, id := range p.index.cols {
+		if p.check == nil {
+			for _, id := range p.columns() {
 				rows = append(rows, sqltype.Row{text(p.table.byID(id).Name)})
 			}
 			return rows

@@ -1,6 +1,8 @@
 package cdc
 
 import (
+	"strings"
+
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
 )
@@ -14,7 +16,8 @@ var objectViews = map[string]view{
 	"default_constraints": defaultConstraints,
 	"identity_columns":    identityColumns,
 	"computed_columns":    computedColumns,
-	"foreign_keys":        noForeignKeys,
+	"foreign_keys":        foreignKeys,
+	"foreign_key_columns": foreignKeyColumns,
 	"views":               noViews,
 	"procedures":          sysProcedures,
 }
@@ -29,6 +32,7 @@ type part struct {
 	parent int32
 	index  *index
 	check  *check
+	key    *foreignKey
 	column *column
 	// shipped: of change data capture itself
 	shipped bool
@@ -85,6 +89,9 @@ func (s *Session) parts(db *Database) (out []part) {
 		}
 		for _, c := range o.table.checks {
 			out = append(out, part{object: o, id: c.object, name: c.Name, typ: "C ", desc: "CHECK_CONSTRAINT", parent: o.id, check: c})
+		}
+		for _, k := range o.table.foreign {
+			out = append(out, part{object: o, id: k.object, name: k.name, typ: "F ", desc: "FOREIGN_KEY_CONSTRAINT", parent: o.id, key: k})
 		}
 		for _, c := range o.table.columns {
 			if c.Named != nil {
@@ -154,7 +161,7 @@ func checkConstraints(s *Session, db *Database) *tsql.Rows {
 			if c := p.table.column(p.check.Column); c != nil {
 				place = int64(c.id)
 			}
-			return sqltype.Row{flag(false), flag(false), flag(p.check.Unchecked), num(place), text(p.check.Condition.Text), flag(generated(p.check.Name, p.check.object))}
+			return sqltype.Row{flag(p.check.disabled), flag(false), flag(p.check.Unchecked), num(place), text(p.check.Condition.Text), flag(generated(p.check.Name, p.check.object))}
 		})
 }
 
@@ -209,9 +216,33 @@ func computedColumns(s *Session, db *Database) *tsql.Rows {
 	})
 }
 
-// noForeignKeys is Microsoft: sys.foreign_keys (Transact-SQL): there are none here.
-func noForeignKeys(*Session, *Database) *tsql.Rows {
-	return &tsql.Rows{Cols: append(objectColumns[:len(objectColumns):len(objectColumns)], ncol("referenced_object_id", integer), ncol("key_index_id", integer), ncol("is_disabled", bit))}
+// foreignKeys is Microsoft: sys.foreign_keys (Transact-SQL).
+func foreignKeys(s *Session, db *Database) *tsql.Rows {
+	return s.view(db, []tsql.Column{ncol("referenced_object_id", integer), ncol("key_index_id", integer), col("is_disabled", bit), col("is_not_for_replication", bit), col("is_not_trusted", bit),
+		ncol("delete_referential_action", tiny), ncol("delete_referential_action_desc", desc60), ncol("update_referential_action", tiny), ncol("update_referential_action_desc", desc60), col("is_system_named", bit)},
+		func(p *part) sqltype.Row {
+			if p.key == nil {
+				return nil
+			}
+			desc := func(a tsql.ReferentialAction) sqltype.Value { return text(strings.ReplaceAll(a.String(), " ", "_")) }
+			k := p.key
+			return sqltype.Row{num(int64(k.to.ID)), num(int64(k.index)), flag(k.disabled), flag(k.NotForReplication), flag(k.untrusted), num(int64(k.OnDelete)), desc(k.OnDelete), num(int64(k.OnUpdate)), desc(k.OnUpdate),
+				flag(generated(k.name, k.object))}
+		})
+}
+
+// foreignKeyColumns is Microsoft: sys.foreign_key_columns (Transact-SQL).
+func foreignKeyColumns(s *Session, db *Database) *tsql.Rows {
+	r := &tsql.Rows{Cols: []tsql.Column{col("constraint_object_id", integer), col("constraint_column_id", integer), col("parent_object_id", integer), col("parent_column_id", integer), col("referenced_object_id", integer), col("referenced_column_id", integer)}}
+	for _, p := range s.parts(db) {
+		if p.key == nil {
+			continue
+		}
+		for i, id := range p.key.cols {
+			r.Data = append(r.Data, sqltype.Row{num(int64(p.id)), num(int64(i + 1)), num(int64(p.parent)), num(int64(id)), num(int64(p.key.to.ID)), num(int64(p.key.refs[i]))})
+		}
+	}
+	return r
 }
 
 // noViews is Microsoft: sys.views (Transact-SQL): there are none here.

@@ -163,6 +163,8 @@ func (db *Database) renameConstraint(full, name, to string) error {
 			t.setIndexName(k, to)
 		case *check:
 			k.Name = to
+		case *foreignKey:
+			k.name = to
 		case *column:
 			d := *k.Named
 			d.Name = to

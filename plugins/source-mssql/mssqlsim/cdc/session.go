@@ -27,6 +27,7 @@ type Session struct {
 	tx        *Tx
 	auto      *Tx // of a statement outside a transaction
 	writing   bool
+	before    int              // the changes of the transaction before the running statement
 	stmt      map[*Table]*tree // versions the running statement sees
 	ids       scopes
 	ctx       context.Context          // of the running statement, for changes of shape that wait
@@ -89,6 +90,9 @@ func (s *Session) Statement(ctx context.Context, write bool) (func(error) error,
 		return nil, err
 	}
 	s.stmt, s.writing, s.ctx = nil, write, ctx
+	if s.tx != nil {
+		s.before = len(s.tx.ops)
+	}
 	if write && s.tx == nil {
 		s.auto = s.db.begin()
 		s.auto.session, s.auto.priority = s.SPID, s.priority
@@ -116,6 +120,8 @@ func (s *Session) finish(err error) error {
 			s.tx.rollback() // the whole transaction is gone
 			s.tx = nil
 			s.nest(0)
+		} else {
+			s.tx.undoFrom(s.before) // a statement that fails has done nothing
 		}
 	}
 	return err

@@ -37,6 +37,9 @@ func (s *Session) createTable(def tsql.TableDef) error {
 	if !s.can(db, "ALTER", ofSchema(def.Name.Schema)) {
 		return noSchema(def.Name.Schema)
 	}
+	if err := s.references(db, def.ForeignKeys, def.Name); err != nil {
+		return err
+	}
 	return db.CreateTable(def)
 }
 
@@ -52,6 +55,9 @@ func (s *Session) alterTable(n tsql.Name, a tsql.Alter, sql string) error {
 	}
 	if !ok {
 		return sqltype.Errorf(4902, "Cannot find the object \"%s\" because it does not exist or you do not have permissions.", n)
+	}
+	if err := s.references(db, a.ForeignKeys, n); err != nil {
+		return err
 	}
 	return db.alter(s.tx, n.Schema+"."+n.Object, a, sql, LSN{})
 }
@@ -132,6 +138,9 @@ func (s *Session) truncate(n tsql.Name) error {
 	if len(t.inst) > 0 {
 		return sqltype.Errorf(4711, "Cannot truncate table '%s' because it is published for replication or enabled for Change Data Capture.", n.Object)
 	}
+	if _, k := t.referenced(true); k != nil {
+		return sqltype.Errorf(4712, "Cannot truncate table '%s' because it is being referenced by a FOREIGN KEY constraint.", n.Object)
+	}
 	if len(t.locks) > 0 {
 		return errLockTimeout
 	}
@@ -199,6 +208,8 @@ func (s *Session) dropIndex(n tsql.Name, name string, ifExists bool) error {
 		return sqltype.Errorf(3723, "An explicit DROP INDEX is not allowed on index '%s.%s'. It is being used for PRIMARY KEY constraint enforcement.", n, x.name)
 	case x.kind == tsql.UniqueConstraint:
 		return sqltype.Errorf(3723, "An explicit DROP INDEX is not allowed on index '%s.%s'. It is being used for UNIQUE KEY constraint enforcement.", n, x.name)
+	case t.referencedBy(x.name) != nil:
+		return sqltype.Errorf(3723, "An explicit DROP INDEX is not allowed on index '%s.%s'. It is being used for FOREIGN KEY constraint enforcement.", n, x.name)
 	case t.captures(x.name):
 		return sqltype.Errorf(3724, "Cannot drop the index '%s' because it is being used for replication.", x.name)
 	}

@@ -22,6 +22,7 @@ type Table struct {
 	key      []int    // column ids
 	indexes  []*index // of the primary key too
 	checks   []*check
+	foreign  []*foreignKey
 	rows     *tree // the committed version
 	rowNum   int64
 	identity identity
@@ -97,6 +98,11 @@ func (db *Database) newTable(def tsql.TableDef) (*Table, error) {
 			return nil, err
 		}
 	}
+	for _, k := range def.ForeignKeys {
+		if err := t.addForeignKey(k, t); err != nil {
+			return nil, err
+		}
+	}
 	return t, nil
 }
 
@@ -158,6 +164,14 @@ func (t *Table) byID(id int) *column {
 		}
 	}
 	return nil
+}
+
+// names gives those of columns.
+func (t *Table) names(ids []int) (out []string) {
+	for _, id := range ids {
+		out = append(out, t.byID(id).Name)
+	}
+	return out
 }
 
 // keyPlaces gives the places of a row that identify it.

@@ -128,11 +128,25 @@ func (tx *Tx) mine(t *Table) *tree {
 	return v.rows
 }
 
-// write does the changes of one statement, all or nothing.
+// write does the changes of one statement and what foreign keys make of them, all or nothing.
 func (tx *Tx) write(ctx context.Context, t *Table, changes []tsql.Change, wait lockWait) error {
+	tx.db.mu.Lock()
+	defer tx.db.mu.Unlock()
+	before := len(tx.ops)
+	ops, err := tx.change(ctx, t, changes, wait)
+	if err == nil {
+		err = tx.follow(ctx, changed{t, ops}, wait)
+	}
+	if err != nil && len(tx.ops) > before {
+		tx.ops = tx.ops[:before]
+		tx.redo()
+	}
+	return err
+}
+
+// change does changes of one table, all or nothing, and gives them. The database's lock is held.
+func (tx *Tx) change(ctx context.Context, t *Table, changes []tsql.Change, wait lockWait) ([]op, error) {
 	db := tx.db
-	db.mu.Lock()
-	defer db.mu.Unlock()
 	ops := make([]op, 0, len(changes))
 	for _, c := range changes {
 		o := op{table: t}
@@ -146,7 +160,7 @@ func (tx *Tx) write(ctx context.Context, t *Table, changes []tsql.Change, wait l
 				num = t.rowNum
 			}
 			if err := t.fill(c.New, c.Old == nil); err != nil {
-				return err
+				return nil, err
 			}
 			o.new = t.stored(c.New, num)
 		}
@@ -159,16 +173,16 @@ func (tx *Tx) write(ctx context.Context, t *Table, changes []tsql.Change, wait l
 	for _, o := range ops {
 		if len(t.kept) > 0 {
 			if err := db.await(ctx, tx, wait, func() *Tx { return t.reader(tx, o) }); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		for _, row := range []sqltype.Row{o.old, o.new} {
 			if row == nil {
 				continue
 			}
-			if t.key != nil || o.old != nil {
+			if t.key != nil || o.old != nil || len(t.foreign) > 0 {
 				if err := tx.lock(ctx, t, t.lockKey(row), wait); err != nil {
-					return err
+					return nil, err
 				}
 			}
 			if !unique {
@@ -176,7 +190,7 @@ func (tx *Tx) write(ctx context.Context, t *Table, changes []tsql.Change, wait l
 			}
 			for _, key := range t.lockKeys(row) {
 				if err := tx.lock(ctx, t, key, wait); err != nil {
-					return err
+					return nil, err
 				}
 			}
 		}
@@ -184,26 +198,26 @@ func (tx *Tx) write(ctx context.Context, t *Table, changes []tsql.Change, wait l
 	rows := tx.mine(t)
 	for _, o := range ops {
 		if err := tx.conflict(t, o); err != nil {
-			return err
+			return nil, err
 		}
 		if o.old == nil {
 			continue
 		}
 		if cur := rows.get(o.old); cur == nil || !sameRow(cur, o.old) {
-			return errStale
+			return nil, errStale
 		}
 	}
 	if err := place(t, rows, ops); err != nil {
 		tx.rebase(t, tx.own[t]) // without the changes
-		return err
+		return nil, err
 	}
-	ops = t.collapse(ops)
-	for i, o := range ops {
-		ops[i].moved = o.old != nil && o.new != nil && t.moved(o.old, o.new)
+	logged := t.collapse(ops)
+	for i, o := range logged {
+		logged[i].moved = o.old != nil && o.new != nil && t.moved(o.old, o.new)
 	}
-	tx.ops = append(tx.ops, ops...)
+	tx.ops = append(tx.ops, logged...)
 	db.srv.moves.Add(1)
-	return nil
+	return ops, nil
 }
 
 // place puts the changes into the transaction's version: first all old rows go, so that keys may move among them.
@@ -385,6 +399,17 @@ func (tx *Tx) undo(name string) bool {
 		return true
 	}
 	return false
+}
+
+// undoFrom takes back the changes from the n-th on.
+func (tx *Tx) undoFrom(n int) {
+	tx.db.mu.Lock()
+	defer tx.db.mu.Unlock()
+	if len(tx.ops) > n {
+		tx.ops = tx.ops[:n]
+		tx.redo()
+		tx.db.srv.moves.Add(1)
+	}
 }
 
 // redo makes the transaction's own versions anew, of those it sees now and its changes.

@@ -7,14 +7,15 @@ import (
 
 // additions reads ALTER TABLE ... ADD.
 func (x *executor) additions(b *binder, s *ast.AlterTableAddTableElementStatement) (a Alter) {
-	unchecked := s.ExistingRowsCheckEnforcement == "NoCheck"
-	a.Add = x.columnDefs(b, s.Definition, &a.Indexes, &a.Checks)
+	var k constraints
+	a.Add = x.columnDefs(b, s.Definition, &k)
 	for _, c := range s.Definition.TableConstraints {
-		x.tableConstraint(b, c, unchecked, &a.Indexes, &a.Checks, &a.Defaults)
+		x.tableConstraint(b, c, &k)
 	}
-	for i := range a.Checks {
-		a.Checks[i].Unchecked = unchecked
+	if s.ExistingRowsCheckEnforcement == "NoCheck" {
+		k.unchecked()
 	}
+	a.Indexes, a.Checks, a.Defaults, a.ForeignKeys = k.indexes, k.checks, k.defaults, k.foreign
 	for _, i := range s.Definition.Indexes {
 		a.Indexes = append(a.Indexes, inlineIndex(i, ""))
 	}

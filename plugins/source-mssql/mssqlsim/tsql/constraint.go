@@ -139,17 +139,19 @@ func inlineIndex(i *ast.IndexDefinition, column string) IndexDef {
 }
 
 // tableConstraint reads a constraint that stands by itself.
-func (x *executor) tableConstraint(b *binder, c ast.TableConstraint, unchecked bool, keys *[]IndexDef, checks *[]CheckDef, defaults *[]DefaultDef) {
+func (x *executor) tableConstraint(b *binder, c ast.TableConstraint, all *constraints) {
 	switch k := c.(type) {
 	case *ast.UniqueConstraintDefinition:
-		*keys = append(*keys, keyDef(k, ""))
+		all.indexes = append(all.indexes, keyDef(k, ""))
 	case *ast.CheckConstraintDefinition:
-		*checks = append(*checks, CheckDef{Name: ident(k.ConstraintIdentifier), Condition: x.kept(nil, k.CheckCondition), Unchecked: unchecked})
+		all.checks = append(all.checks, CheckDef{Name: ident(k.ConstraintIdentifier), Condition: x.kept(nil, k.CheckCondition)})
 	case *ast.DefaultConstraintDefinition:
 		if k.WithValues {
 			unsupported("WITH VALUES of a DEFAULT that is added by itself")
 		}
-		*defaults = append(*defaults, x.defaultDef(b, k, ident(k.Column)))
+		all.defaults = append(all.defaults, x.defaultDef(b, k, ident(k.Column)))
+	case *ast.ForeignKeyConstraintDefinition:
+		all.foreign = append(all.foreign, foreignKey(k, ""))
 	default:
 		unsupported("the constraint %s", nodeName(c))
 	}

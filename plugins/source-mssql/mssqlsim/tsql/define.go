@@ -1,6 +1,8 @@
 package tsql
 
 import (
+	"strings"
+
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/sqlc-dev/teesql/ast"
 )
@@ -13,7 +15,11 @@ func (x *executor) define(st ast.Statement) (bool, error) {
 			if s.SelectStatement != nil || s.AsEdge || s.AsFileTable || s.AsNode || len(s.Options) > 0 {
 				return sqltype.Unsupported("this form of CREATE TABLE")
 			}
-			return x.sess.CreateTable(x.tableDef(b, objectName(s.SchemaObjectName), s.Definition))
+			def := x.tableDef(b, objectName(s.SchemaObjectName), s.Definition)
+			if strings.HasPrefix(def.Name.Object, "#") {
+				x.withoutForeignKeys(&def)
+			}
+			return x.sess.CreateTable(def)
 		})
 	case *ast.AlterTableAddTableElementStatement:
 		return true, x.scoped(true, func(b *binder) error {
@@ -26,6 +32,10 @@ func (x *executor) define(st ast.Statement) (bool, error) {
 	case *ast.AlterTableAlterColumnStatement:
 		return true, x.scoped(true, func(b *binder) error {
 			return x.sess.AlterTable(objectName(s.SchemaObjectName), b.columnChange(s), x.sourceOf(s))
+		})
+	case *ast.AlterTableConstraintModificationStatement:
+		return true, x.scoped(true, func(*binder) error {
+			return x.sess.AlterTable(objectName(s.SchemaObjectName), enforcement(s), x.sourceOf(s))
 		})
 	case *ast.DropTableStatement:
 		return true, x.scoped(true, func(b *binder) error {
@@ -147,12 +157,13 @@ func (x *executor) dbcc(s *ast.DbccStatement) error {
 
 func (x *executor) tableDef(b *binder, n Name, d *ast.TableDefinition) TableDef {
 	def := TableDef{Name: n}
-	def.Columns = x.columnDefs(b, d, &def.Indexes, &def.Checks)
-	var defaults []DefaultDef
+	var k constraints
+	def.Columns = x.columnDefs(b, d, &k)
 	for _, c := range d.TableConstraints {
-		x.tableConstraint(b, c, false, &def.Indexes, &def.Checks, &defaults)
+		x.tableConstraint(b, c, &k)
 	}
-	if len(defaults) > 0 {
+	def.Indexes, def.Checks, def.ForeignKeys = k.indexes, k.checks, k.foreign
+	if len(k.defaults) > 0 {
 		unsupported("a DEFAULT that stands by itself in CREATE TABLE")
 	}
 	for _, i := range d.Indexes {
@@ -193,7 +204,7 @@ func columnOf(defs []ColumnDef, name string) int {
 }
 
 // columnDefs reads the columns of a definition, with the indexes and checks written beside them.
-func (x *executor) columnDefs(b *binder, d *ast.TableDefinition, indexes *[]IndexDef, checks *[]CheckDef) (out []ColumnDef) {
+func (x *executor) columnDefs(b *binder, d *ast.TableDefinition, all *constraints) (out []ColumnDef) {
 	for _, c := range d.ColumnDefinitions {
 		name := required(c.ColumnIdentifier)
 		if c.GeneratedAlways != "" || c.Encryption != nil || c.IsMasked {
@@ -230,18 +241,20 @@ func (x *executor) columnDefs(b *binder, d *ast.TableDefinition, indexes *[]Inde
 			case *ast.NullableConstraintDefinition:
 				def.Nullable, def.Null = k.Nullable, k.Nullable
 			case *ast.UniqueConstraintDefinition:
-				*indexes = append(*indexes, keyDef(k, name))
+				all.indexes = append(all.indexes, keyDef(k, name))
 				def.Nullable = def.Nullable && !k.IsPrimaryKey
 			case *ast.DefaultConstraintDefinition:
 				x.columnDefault(b, &def, k)
 			case *ast.CheckConstraintDefinition:
-				*checks = append(*checks, CheckDef{Name: ident(k.ConstraintIdentifier), Column: name, Condition: x.kept(nil, k.CheckCondition)})
+				all.checks = append(all.checks, CheckDef{Name: ident(k.ConstraintIdentifier), Column: name, Condition: x.kept(nil, k.CheckCondition)})
+			case *ast.ForeignKeyConstraintDefinition:
+				all.foreign = append(all.foreign, foreignKey(k, name))
 			default:
 				unsupported("the constraint %s", nodeName(k))
 			}
 		}
 		if c.Index != nil {
-			*indexes = append(*indexes, inlineIndex(c.Index, name))
+			all.indexes = append(all.indexes, inlineIndex(c.Index, name))
 		}
 		if o := c.IdentityOptions; o != nil {
 			def.Identity, def.Nullable, def.Seed, def.Step = true, false, 1, 1

@@ -1,9 +1,12 @@
 package tsql
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // The parser (teesql v1.1.0) does not read hints on the target of a MERGE, VALUES as its source, ALTER TABLE ... ADD
-// PRIMARY KEY, UNIQUE or DEFAULT without a name, FETCH behind EXEC of a procedure without arguments, of which it takes the
+// PRIMARY KEY, UNIQUE, DEFAULT or FOREIGN KEY without a name, FETCH behind EXEC of a procedure without arguments, of which it takes the
 // word for one, FOR READ ONLY of a cursor whose SELECT has no FROM, nor N before the device of a BACKUP. They are rewritten
 // here before it sees them.
 
@@ -18,7 +21,7 @@ func nameKeys(sql string) string {
 	var b strings.Builder
 	var last string // the word before
 	for _, t := range tokens(sql) {
-		if strings.EqualFold(last, "add") && (strings.EqualFold(t.text, "primary") || strings.EqualFold(t.text, "unique") || strings.EqualFold(t.text, "default")) {
+		if strings.EqualFold(last, "add") && slices.ContainsFunc([]string{"primary", "unique", "default", "foreign"}, func(w string) bool { return strings.EqualFold(t.text, w) }) {
 			b.WriteString(unnamed)
 		}
 		if !t.blank {

@@ -33,6 +33,8 @@ type TableDef struct {
 	Key     []string
 	Indexes []IndexDef
 	Checks  []CheckDef
+	// ForeignKeys without the schema of the table that they reference mean one that the session would find.
+	ForeignKeys []ForeignKeyDef
 }
 
 // ColumnDef is a column of a CREATE TABLE or ADD.
@@ -67,6 +69,8 @@ type Alter struct {
 	Indexes         []IndexDef
 	Checks          []CheckDef
 	Defaults        []DefaultDef
+	ForeignKeys     []ForeignKeyDef
+	Enforce         *Enforcement
 	DropConstraints []string
 }
 

@@ -28,6 +28,9 @@ func (x *executor) tableVariable(b *binder, name string, d *ast.TableDefinition)
 		unsupported("DECLARE of a table while ANSI_NULL_DFLT_ON is OFF")
 	}
 	def := x.tableDef(b, Name{Object: name}, d)
+	if len(def.ForeignKeys) > 0 {
+		failf(102, "Incorrect syntax near 'REFERENCES'.") // Microsoft: DECLARE @local_variable (Transact-SQL): only PRIMARY KEY, UNIQUE, NULL and CHECK
+	}
 	t := &tableVar{name: name, defs: def.Columns, computed: map[int]func(sqltype.Row) (sqltype.Value, error){}}
 	for _, d := range def.Columns {
 		t.cols = append(t.cols, d.Column)

@@ -1,0 +1,279 @@
+package cdc
+
+import (
+	"context"
+	"slices"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
+)
+
+// Referential integrity of one statement: its own changes come first, then those of all actions that follow from them, then
+// keys with NO ACTION and the new rows are looked at (Microsoft: Primary and foreign key constraints, Cascading referential
+// integrity).
+
+// changed are the changes of a table in one statement.
+type changed struct {
+	table *Table
+	ops   []op
+}
+
+// follow carries out what foreign keys ask for after the changes of a statement. The database's lock is held.
+func (tx *Tx) follow(ctx context.Context, first changed, wait lockWait) error {
+	verb := first.verb()
+	all := []changed{first}
+	for i := 0; i < len(all); i++ {
+		var err error
+		all[i].table.referencing(func(from *Table, k *foreignKey) bool {
+			var next changed
+			if next, err = tx.act(ctx, all[i], from, k, wait); err == nil && len(next.ops) > 0 {
+				all = append(all, next)
+			}
+			return err == nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, c := range all {
+		if err := tx.refersToSomething(ctx, c, verb, wait); err != nil {
+			return err
+		}
+		if err := tx.notNeeded(ctx, c, verb, wait); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verb is the statement as messages name it.
+func (c changed) verb() string {
+	deletes := !slices.ContainsFunc(c.ops, func(o op) bool { return o.new != nil })
+	inserts := !slices.ContainsFunc(c.ops, func(o op) bool { return o.old != nil })
+	switch {
+	case inserts:
+		return "INSERT"
+	case deletes:
+		return "DELETE"
+	}
+	return "UPDATE"
+}
+
+// lost gives the keys that the changes took from the referenced table, each with its change.
+func (k *foreignKey) lost(from *Table, ops []op, deletes, updates bool) map[string]op {
+	out := map[string]op{}
+	for _, o := range ops {
+		if o.old == nil || o.new == nil && !deletes || o.new != nil && !updates {
+			continue
+		}
+		if o.new != nil && !slices.ContainsFunc(k.refs, func(id int) bool { return !at(o.old, id).Same(at(o.new, id)) }) {
+			continue
+		}
+		if key, ok := k.keyOf(from, o.old, k.refs); ok {
+			out[key] = o
+		}
+	}
+	return out
+}
+
+// act carries out the actions of one foreign key.
+func (tx *Tx) act(ctx context.Context, c changed, from *Table, k *foreignKey, wait lockWait) (next changed, err error) {
+	if k.disabled {
+		return next, nil
+	}
+	lost := k.lost(from, c.ops, k.OnDelete != tsql.NoAction, k.OnUpdate != tsql.NoAction)
+	if len(lost) == 0 {
+		return next, nil
+	}
+	if err := tx.undecided(ctx, from, k, lost, wait); err != nil {
+		return next, err
+	}
+	var changes []tsql.Change
+	for cur := tx.now(from).ascend(nil); ; {
+		row := cur.next()
+		if row == nil {
+			break
+		}
+		key, ok := k.keyOf(from, row, k.cols)
+		if !ok {
+			continue
+		}
+		by, ok := lost[key]
+		if !ok {
+			continue
+		}
+		ch := tsql.Change{ID: row[0], Old: from.visible(row)}
+		action := k.OnUpdate
+		if by.new == nil {
+			action = k.OnDelete
+		}
+		if action != tsql.Cascade || by.new != nil {
+			ch.New = slices.Clone(ch.Old)
+			if err := k.set(from, ch.New, action, by.new); err != nil {
+				return next, err
+			}
+		}
+		changes = append(changes, ch)
+	}
+	if len(changes) == 0 {
+		return next, nil
+	}
+	ops, err := tx.change(ctx, from, changes, wait)
+	return changed{from, ops}, err
+}
+
+// set gives a row the values that an action asks for.
+func (k *foreignKey) set(t *Table, row sqltype.Row, action tsql.ReferentialAction, by sqltype.Row) error {
+	for i, id := range k.cols {
+		place := slices.IndexFunc(t.columns, func(c *column) bool { return c.id == id })
+		row[place] = sqltype.Value{}
+		switch action {
+		case tsql.Cascade:
+			row[place] = at(by, k.refs[i])
+		case tsql.SetDefault:
+			c := t.columns[place]
+			if c.Named != nil && c.Named.Varies {
+				return sqltype.Unsupported("SET DEFAULT to the value of a function, of the foreign key %s", k.name)
+			}
+			row[place] = c.Default
+		}
+	}
+	return nil
+}
+
+// refersToSomething looks whether the new rows have what they reference.
+func (tx *Tx) refersToSomething(ctx context.Context, c changed, verb string, wait lockWait) error {
+	for _, k := range c.table.foreign {
+		if k.disabled {
+			continue
+		}
+		for _, o := range c.ops {
+			if o.new == nil || o.old != nil && !slices.ContainsFunc(k.cols, func(id int) bool { return !at(o.old, id).Same(at(o.new, id)) }) {
+				continue
+			}
+			if _, ok := k.keyOf(c.table, o.new, k.cols); !ok {
+				continue
+			}
+			there, err := tx.there(ctx, c.table, k, o.new, wait)
+			if err != nil {
+				return err
+			}
+			if !there {
+				return k.conflict(verb, c.table)
+			}
+		}
+	}
+	return nil
+}
+
+// there tells whether the row that another one references is there, when nobody else is changing it.
+func (tx *Tx) there(ctx context.Context, t *Table, k *foreignKey, row sqltype.Row, wait lockWait) (bool, error) {
+	x := k.to.indexByID(k.index)
+	probe := make(sqltype.Row, k.to.lastID+1)
+	for i, id := range k.refs {
+		probe[id] = at(row, k.cols[i])
+	}
+	name := k.to.lockKeyOf(x, probe)
+	if err := tx.db.await(ctx, tx, wait, func() *Tx {
+		if o := k.to.locks[name]; o != tx {
+			return o
+		}
+		return nil
+	}); err != nil {
+		return false, err
+	}
+	return k.found(tx.now(k.to), probe), nil
+}
+
+// found tells whether the referenced table has the key of a row.
+func (k *foreignKey) found(rows *tree, probe sqltype.Row) bool {
+	x := k.to.indexByID(k.index)
+	if x.kind == tsql.PrimaryKey {
+		return rows.get(probe) != nil
+	}
+	i := slices.Index(k.to.sideIndexes(), x)
+	return rows.sides[i].get(probe) != nil
+}
+
+// notNeeded looks whether rows still reference a key that is gone.
+func (tx *Tx) notNeeded(ctx context.Context, c changed, verb string, wait lockWait) (err error) {
+	c.table.referencing(func(from *Table, k *foreignKey) bool {
+		if k.disabled {
+			return true
+		}
+		lost := k.lost(from, c.ops, true, true)
+		if len(lost) == 0 {
+			return true
+		}
+		rows := tx.now(k.to)
+		for key, o := range lost {
+			if k.found(rows, o.old) { // another row has it now
+				delete(lost, key)
+			}
+		}
+		if len(lost) == 0 {
+			return true
+		}
+		if err = tx.undecided(ctx, from, k, lost, wait); err != nil {
+			return false
+		}
+		for cur := tx.now(from).ascend(nil); ; {
+			row := cur.next()
+			if row == nil {
+				return true
+			}
+			if key, ok := k.keyOf(from, row, k.cols); ok {
+				if _, gone := lost[key]; gone {
+					err = k.needed(verb, from)
+					return false
+				}
+			}
+		}
+	})
+	return err
+}
+
+// undecided waits for other transactions that have changed rows with these keys.
+func (tx *Tx) undecided(ctx context.Context, from *Table, k *foreignKey, keys map[string]op, wait lockWait) error {
+	return tx.db.await(ctx, tx, wait, func() *Tx {
+		seen := map[*Tx]bool{tx: true}
+		for _, o := range from.locks {
+			if seen[o] {
+				continue
+			}
+			seen[o] = true
+			for _, c := range o.ops {
+				for _, row := range []sqltype.Row{c.old, c.new} {
+					if c.table != from || row == nil {
+						continue
+					}
+					if key, ok := k.keyOf(from, row, k.cols); ok {
+						if _, wanted := keys[key]; wanted {
+							return o
+						}
+					}
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// now gives the rows of a table as they are committed, with the transaction's own changes. Foreign keys are held against them
+// under SNAPSHOT isolation, too.
+func (tx *Tx) now(t *Table) *tree {
+	if tx.snapshot == nil {
+		return tx.rows(t)
+	}
+	rows := t.rows
+	for i, o := range tx.ops {
+		if o.table != t {
+			continue
+		}
+		if rows == t.rows {
+			rows = rows.clone()
+		}
+		apply(rows, tx.ops[i])
+	}
+	return rows
+}
