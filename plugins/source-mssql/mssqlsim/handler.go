@@ -311,6 +311,9 @@ func toWire(e *sqltype.Error) *tds.Error {
 	if e.First != nil {
 		out.First = toWire(e.First)
 	}
+	if e.Undone { // Microsoft: Database engine events and errors, 3621
+		out.Then = &tds.Error{Number: 3621, Msg: "The statement has been terminated.", Line: out.Line, Proc: out.Proc}
+	}
 	return out
 }
 

@@ -14,6 +14,9 @@ type Error struct {
 	Schema, Procedure string
 	// First is an error that is sent before this one: some statements tell the reason and then that they failed.
 	First *Error
+	// Undone tells that the statement was one that changes rows, and that its changes were undone: a message says so behind the
+	// error.
+	Undone bool
 }
 
 func (e *Error) Error() string { return e.Message }

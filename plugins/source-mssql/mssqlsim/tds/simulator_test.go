@@ -68,7 +68,7 @@ func TestSimulatorEndsEachStatementOfABatch(t *testing.T) {
 			"DONE status=01 cmd=00 rows=0\nDONE status=01 cmd=c3 rows=0\nCOLMETADATA a type=38/4 flags=08 user=0\nROW 1\nDONE status=01 cmd=c1 rows=0\nDONE status=00 cmd=00 rows=0"},
 		// A statement that fails alone, and one that ends the batch.
 		{"INSERT INTO dbo.t VALUES (6, 6)\nUPDATE dbo.t SET n = 0 WHERE id = 6",
-			"ERROR 2627 state=1 class=14 line=1 server=MSSQLSIM proc= \"Violation\"\nDONE status=03 cmd=00 rows=0\nDONE status=10 cmd=c5 rows=1"},
+			"ERROR 2627 state=1 class=14 line=1 server=MSSQLSIM proc= \"Violation\"\nINFO 3621 state=0 class=0 line=1 server=MSSQLSIM proc= \"The statement has been terminated.\"\nDONE status=03 cmd=00 rows=0\nDONE status=10 cmd=c5 rows=1"},
 		{"SELECT 1 AS a\n\nSELECT * FROM dbo.none\nSELECT 2 AS a",
 			"COLMETADATA a type=38/4 flags=08 user=0\nROW 1\nDONE status=11 cmd=c1 rows=1\nERROR 208 state=1 class=16 line=3 server=MSSQLSIM proc= \"Invalid object name 'dbo.none'.\"\nDONE status=02 cmd=00 rows=0"},
 	} {

@@ -63,6 +63,8 @@ type Error struct {
 	Line  int32
 	// First is an error of the same statement that is sent before this one.
 	First *Error
+	// Then is a message of the same statement that is sent behind this error.
+	Then *Error
 }
 
 // Error is the text of the message, without its number.

@@ -259,7 +259,7 @@ func (x *executor) statements(list []ast.Statement) (flow, error) {
 				return leaveBatch, err
 			}
 			x.batch.lastError = e.Number
-			x.out.Raise(e)
+			x.out.Raise(undone(e, st))
 			continue
 		}
 		if f != goOn {
@@ -267,6 +267,22 @@ func (x *executor) statements(list []ast.Statement) (flow, error) {
 		}
 	}
 	return goOn, nil
+}
+
+// undone gives an error that ends a statement and not its batch: of one that changes rows it says that nothing came of it.
+func undone(e *sqltype.Error, st ast.Statement) *sqltype.Error {
+	switch s := st.(type) {
+	case *ast.InsertStatement, *ast.UpdateStatement, *ast.DeleteStatement, *ast.MergeStatement:
+	case *ast.SelectStatement:
+		if s.Into == nil {
+			return e
+		}
+	default:
+		return e
+	}
+	out := *e
+	out.Undone = true
+	return &out
 }
 
 func asError(err error) *sqltype.Error {

@@ -89,7 +89,7 @@ func (b *binder) window(name string, e *ast.FunctionCall, sc *scope) expr {
 			failf(195, "'%s' is not a recognized built-in function name.", name)
 		}
 		need(1, 1)
-		w.agg = &aggregate{name: name}
+		w.agg = &aggregate{name: name, warned: &b.warned}
 		if c, ok := e.Parameters[0].(*ast.ColumnReferenceExpression); ok && c.ColumnType == "Wildcard" {
 			w.agg.star = true
 		} else {
