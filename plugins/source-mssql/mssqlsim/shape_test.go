@@ -258,7 +258,7 @@ func TestMergeAndOutput(t *testing.T) {
 		{name: "a row of the target twice", sql: "MERGE dbo.t USING (VALUES (4), (4)) AS s (k) ON t.k = s.k WHEN MATCHED THEN DELETE;", err: 8672},
 		{sql: "SELECT COUNT(*) FROM dbo.t", rows: []string{"4"}},
 		{name: "the key is found by seeking", sql: "MERGE dbo.t AS t USING (SELECT 1 AS id) AS s ON t.id = s.id WHEN MATCHED THEN DELETE OUTPUT deleted.*;", rows: []string{"1|1|d"}},
-		{sql: "MERGE dbo.t USING dbo.s ON t.k = s.k WHEN MATCHED THEN INSERT (k) VALUES (1);", err: 10710},
+		{sql: "MERGE dbo.t USING dbo.s ON t.k = s.k WHEN MATCHED THEN INSERT (k) VALUES (1);", err: 10711},
 		{sql: "INSERT INTO dbo.t (k) OUTPUT inserted.id, inserted.v VALUES (8), (9)", rows: []string{"6|d", "7|d"}},
 		{sql: "UPDATE dbo.t SET v = 'u' OUTPUT deleted.v, inserted.v WHERE k = 9", rows: []string{"d|u"}},
 		{sql: "DECLARE @d TABLE (id int PRIMARY KEY); DELETE FROM dbo.t OUTPUT deleted.id INTO @d OUTPUT deleted.k WHERE k >= 8; SELECT id FROM @d ORDER BY id", rows: []string{"8", "9", "6", "7"}},

@@ -41,7 +41,7 @@ func TestWhatIsNoStatementIsRefused(t *testing.T) {
 		{"a name behind WHILE", "WHILE 1 = 1 sp_databases", 102, "near 'sp_databases'"},
 		{"a name behind TRY", "BEGIN TRY sp_databases; SELECT 1 END TRY BEGIN CATCH SELECT 1 END CATCH", 102, "near 'sp_databases'"},
 		{"a name behind CATCH", "BEGIN TRY SELECT 1 END TRY BEGIN CATCH sp_databases; SELECT 1 END CATCH", 102, "near 'sp_databases'"},
-		{"what reads as a label where nobody goes", "BEGIN TRY SELECT 1 END TRY BEGIN CATCH sp_databases END CATCH", 50001, "the statement Label"},
+		{"what reads as a label where nobody goes", "BEGIN TRY SELECT 1 END TRY BEGIN CATCH sp_databases END CATCH", 102, "near 'sp_databases'"},
 		{"a cast of other dialects", "SELECT id::int FROM dbo.t", 243, "Type id is not a defined system type."},
 		{"FOR UPDATE", "SELECT id FROM dbo.t FOR UPDATE", 50001, "FOR"},
 		{"a quoted name as such", "SELECT id FROM dbo.t ORDER BY id [sp_databases]", 102, "near 'sp_databases'"},

@@ -21,10 +21,23 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Errorf gives an error of severity 16 and state 1. Numbers and texts are those of sys.messages
-// (Microsoft: Database engine events and errors).
+// Errorf gives an error with the severity of its number, and state 1 where no other is known. Numbers and texts are those of
+// sys.messages (Microsoft: Database engine events and errors).
 func Errorf(number int32, format string, args ...any) *Error {
-	return &Error{Number: number, State: 1, Class: 16, Message: fmt.Sprintf(format, args...)}
+	e := &Error{Number: number, State: 1, Class: 16, Message: fmt.Sprintf(format, args...)}
+	switch number {
+	case 102, 105, 107, 108, 109, 110, 111, 113, 116, 120, 121, 127, 128, 131, 134, 135, 136, 137, 141, 144, 145, 147, 154, 155, 156, 157, 164, 168, 169, 173, 174, 178, 179,
+		189, 191, 193, 195, 258, 310, 319, 324, 343, 1007, 1011, 1012, 1013, 1014, 1020, 1023, 1031, 1033, 1038, 1046, 1047, 1048, 1060, 1065, 1087, 4145,
+		8155, 8156, 8158, 8159, 10704, 10709, 10710, 10711, 10713, 10741, 10742, 10744, 10752, 10753, 10756, 10759:
+		e.Class = 15 // of what is wrong with the text of a batch
+	case 266, 515:
+		e.State = 2
+	case 547:
+		e.State = 0
+	case 3701:
+		e.Class, e.State = 11, 5
+	}
+	return e
 }
 
 // NumberUnsupported is the number of every error that says "the simulator does not understand this". It lies in

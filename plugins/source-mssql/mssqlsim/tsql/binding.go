@@ -68,8 +68,8 @@ func compiled(number int32) bool {
 	case 102, 156, 170, // syntax that is seen late
 		107, 207, 209, 263, 1011, 1012, 1013, 1038, 4104, 239, 8155, 8156, 8158, 8159, // names
 		137, 1087, 195, 174, 189, 155, 243, 258, 313, 448, 1023, 4108, 4112, 4113, 8144, 10752, 10753, 10756, 10759, 10760, 4193, 4194, 5308, 5309, // functions
-		108, 116, 141, 145, 147, 164, 205, 240, 324, 1033, 1046, 1062, 8120, 8121, 8127, // clauses
-		109, 110, 120, 121, 213, 264, 271, 273, 1047, 1065, 8101, 8102, 10709, 10710, 10713, // changes
+		108, 116, 127, 130, 141, 144, 145, 147, 157, 164, 169, 205, 408, 1008, 1031, 1060, 10741, 240, 324, 1033, 1046, 1062, 8120, 8121, 8127, // clauses
+		109, 110, 120, 121, 213, 264, 271, 272, 273, 1047, 1065, 8101, 8102, 10709, 10710, 10711, 10713, // changes
 		206, 257, 305, 306, 402, 403, 447, 459, 468, 529, 1007, 4127, 4145, 4151, 8116, 8117, 8133: // types
 		return true
 	}
@@ -78,9 +78,14 @@ func compiled(number int32) bool {
 
 // unresolved tells whether an error is one of compiling a statement. A TRY does not see one of its own level: with a table
 // that is there SQL Server does not begin the batch, without it does not go on (Microsoft: TRY...CATCH (Transact-SQL), Errors
-// unaffected by a TRY...CATCH construct). The functions of change data capture have 313 when they run.
+// unaffected by a TRY...CATCH construct). The functions of change data capture have 313 when they run, and TOP of a variable
+// 127 and 1031.
 func unresolved(number int32) bool {
-	return number == 208 || number != 313 && compiled(number)
+	switch number {
+	case 313, 127, 1031:
+		return false
+	}
+	return number == 208 || compiled(number)
 }
 
 // deferred tells whether a part of a statement names a table or a function of tables that is not there, or that may not be

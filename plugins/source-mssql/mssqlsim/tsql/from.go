@@ -55,6 +55,9 @@ func (b *binder) declare(ref ast.TableReference, sc *scope, applied bool) *sourc
 		t := sc.add(alias, "", tv.Columns(), true)
 		return leaf(t, &scanNode{run: b.run, rel: tv, ref: t})
 	case *ast.QueryDerivedTable:
+		if ident(x.Alias) == "" {
+			fail(nearNode(b.batch.source, x, true))
+		}
 		outer := sc.outer
 		if applied {
 			outer = sc
@@ -194,9 +197,7 @@ func (b *binder) declareValues(x *ast.InlineDerivedTable, sc *scope, leaf func(*
 	for i, rv := range x.RowValues {
 		row := b.exprs(rv.ColumnValues, sc)
 		if i == 0 {
-			if len(row) != len(x.Columns) {
-				failf(8158, "'%s' has more columns than were specified in the column list.", ident(x.Alias))
-			}
+			listed(len(row), len(x.Columns), ident(x.Alias))
 			for j, e := range row {
 				cols = append(cols, Column{Name: x.Columns[j].Value, Type: e.typ, Nullable: true})
 			}
@@ -218,12 +219,20 @@ func (b *binder) declareValues(x *ast.InlineDerivedTable, sc *scope, leaf func(*
 	return leaf(n.ref, n)
 }
 
+// listed asks for as many columns as a list names.
+func listed(columns, names int, alias string) {
+	switch {
+	case columns > names:
+		failf(8158, "'%s' has more columns than were specified in the column list.", alias)
+	case columns < names:
+		failf(8159, "'%s' has fewer columns than were specified in the column list.", alias)
+	}
+}
+
 func renamed(cols []Column, names []*ast.Identifier, alias string) []Column {
 	out := append([]Column(nil), cols...)
 	if len(names) > 0 {
-		if len(names) != len(out) {
-			failf(8158, "'%s' has more columns than were specified in the column list.", alias)
-		}
+		listed(len(out), len(names), alias)
 		for i := range out {
 			out[i].Name = names[i].Value
 		}

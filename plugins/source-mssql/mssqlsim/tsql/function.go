@@ -28,6 +28,9 @@ func (b *binder) function(e *ast.FunctionCall, sc *scope) expr {
 	if e.OverClause != nil {
 		return b.window(name, e, sc)
 	}
+	if windowOnly[name] {
+		failf(10753, "The function '%s' must have an OVER clause.", name)
+	}
 	if aggregateNames[name] {
 		return b.aggregate(name, e, sc)
 	}
@@ -168,9 +171,6 @@ func (b *binder) system(name string, args []expr) expr {
 		}
 		if strings.HasPrefix(name, "@@") {
 			failf(137, "Must declare the scalar variable \"%s\".", name)
-		}
-		if windowOnly[name] {
-			failf(10753, "The function '%s' must have an OVER clause.", name)
 		}
 		failf(195, "'%s' is not a recognized built-in function name.", name)
 	}

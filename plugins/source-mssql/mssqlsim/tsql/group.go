@@ -14,6 +14,8 @@ type grouping struct {
 	asts []ast.ScalarExpression
 	keys []expr
 	node *groupNode
+	// clause is what is being bound behind the select list.
+	clause string
 }
 
 // key finds an expression among the GROUP BY expressions.
@@ -39,9 +41,41 @@ func (g *grouping) column(b *binder, c *ast.ColumnReferenceExpression) (expr, bo
 		return e, true
 	}
 	if t, ord := g.base.find(c); t != nil {
-		failf(8120, "Column '%s.%s' is invalid in the select list because it is not contained in either an aggregate function or the GROUP BY clause.", t.alias, t.cols[ord].Name)
+		g.refuse(t, ord)
 	}
 	return expr{}, false
+}
+
+// refuse is the error of a column that is neither grouped nor aggregated.
+func (g *grouping) refuse(t *tableRef, ord int) {
+	name := t.cols[ord].Name
+	switch table := t.exposed.Name.String(); {
+	case table != "":
+		name = table + "." + name
+	case t.alias != "":
+		name = t.alias + "." + name
+	}
+	const why = "because it is not contained in either an aggregate function or the GROUP BY clause."
+	switch g.clause {
+	case "HAVING":
+		failf(8121, "Column '%s' is invalid in the HAVING clause %s", name, why)
+	case "ORDER BY":
+		failf(8127, "Column \"%s\" is invalid in the ORDER BY clause %s", name, why)
+	}
+	failf(8120, "Column '%s' is invalid in the select list %s", name, why)
+}
+
+// starred is a star among groups: all of its columns must be grouped.
+func (g *grouping) starred(b *binder, x *ast.SelectStarExpression, add func(expr, string)) {
+	b.star(x, g.base, func(e expr, name string) {
+		for i, k := range g.keys {
+			if k.ref == e.ref && k.ord == e.ord {
+				add(expr{typ: k.typ, null: k.null, eval: func(f *frame) sqltype.Value { return f.seg[0][i] }}, name)
+				return
+			}
+		}
+		g.refuse(e.ref, e.ord)
+	})
 }
 
 var aggregateNames = map[string]bool{"COUNT": true, "COUNT_BIG": true, "SUM": true, "MIN": true, "MAX": true, "AVG": true,
@@ -59,6 +93,12 @@ func (b *binder) group(q *ast.QuerySpecification, base *scope, input node) (*gro
 			if !ok {
 				unsupported("the grouping %s", nodeName(s))
 			}
+			switch {
+			case hasAggregate(x.Expression), hasSubquery(x.Expression):
+				failf(144, "Cannot use an aggregate or a subquery in an expression used for the group by list of a GROUP BY clause.")
+			case len(columnNames(x.Expression)) == 0:
+				failf(164, "Each GROUP BY expression must contain at least one column that is not an outer reference.")
+			}
 			g.asts = append(g.asts, x.Expression)
 			g.keys = append(g.keys, b.expr(x.Expression, base))
 		}
@@ -72,6 +112,9 @@ func (b *binder) group(q *ast.QuerySpecification, base *scope, input node) (*gro
 // aggregate binds COUNT, SUM, MIN, MAX or AVG.
 func (b *binder) aggregate(name string, e *ast.FunctionCall, sc *scope) expr {
 	if sc == nil || sc.group == nil {
+		if b.setting {
+			failf(157, "An aggregate may not appear in the set list of an UPDATE statement.")
+		}
 		failf(147, "An aggregate may not appear in the WHERE clause unless it is in a subquery contained in a HAVING clause or a select list, and the column being aggregated is an outer reference.")
 	}
 	if name == "STRING_AGG" {
@@ -82,6 +125,9 @@ func (b *binder) aggregate(name string, e *ast.FunctionCall, sc *scope) expr {
 		failf(174, "The %s function requires 1 argument(s).", strings.ToLower(name))
 	}
 	g := sc.group
+	if hasAggregate(e.Parameters[0]) || hasSubquery(e.Parameters[0]) {
+		failf(130, "Cannot perform an aggregate function on an expression containing an aggregate or a subquery.")
+	}
 	a := &aggregate{name: name, distinct: e.UniqueRowFilter == "Distinct", warned: &b.warned}
 	if c, ok := e.Parameters[0].(*ast.ColumnReferenceExpression); ok && c.ColumnType == "Wildcard" {
 		a.star = true

@@ -47,6 +47,11 @@ func (b *binder) changed(target ast.TableReference, from *ast.FromClause, out *a
 			return true
 		})
 	}
+	if len(found) == 0 {
+		if rel, err := b.sess.Relation(n); rel == nil && err == nil {
+			failf(208, "Invalid object name '%s'.", n)
+		}
+	}
 	if len(found) != 1 {
 		unsupported("a change of %s, which its FROM does not name once", n)
 	}

@@ -286,8 +286,13 @@ func (m *merge) when(a *ast.MergeActionClause) mergeWhen {
 	default:
 		unsupported("%s", nodeName(a.Action))
 	}
-	if (w.insert != nil) != (w.kind == "NotMatched") {
-		failf(10710, "An action of type '%s' is not allowed in the '%s' clause of a MERGE statement.", map[bool]string{true: "INSERT", false: "UPDATE' or 'DELETE"}[w.insert != nil], "WHEN "+w.kind)
+	switch inserts := w.insert != nil; {
+	case inserts && w.kind == "Matched":
+		failf(10711, "An action of type 'INSERT' is not allowed in the 'WHEN MATCHED' clause of a MERGE statement.")
+	case inserts && w.kind != "NotMatched":
+		failf(10711, "An action of type 'INSERT' is not allowed in the 'WHEN NOT MATCHED BY SOURCE' clause of a MERGE statement.")
+	case !inserts && w.kind == "NotMatched":
+		failf(10710, "An action of type '%s' is not allowed in the 'WHEN NOT MATCHED' clause of a MERGE statement.", map[bool]string{true: "DELETE", false: "UPDATE"}[w.delete])
 	}
 	return w
 }

@@ -106,6 +106,9 @@ func (x *executor) insert(s *ast.InsertStatement) error {
 	return x.scoped(true, func(b *binder) error {
 		b.hints(s.OptimizerHints)
 		b.with(s.WithCtesAndXmlNamespaces)
+		if t, ok := spec.Target.(*ast.NamedTableReference); ok && t.Alias != nil {
+			return nearNode(b.batch.source, t.Alias, false)
+		}
 		w, name := b.target(spec.Target)
 		cols := w.Columns()
 		into := b.insertColumns(w, name, spec.Columns)
@@ -370,7 +373,20 @@ func (b *binder) limited(n node, top *ast.TopRowFilter) node {
 	if top.Percent || top.WithTies {
 		unsupported("TOP PERCENT and WITH TIES of a statement that changes rows")
 	}
-	return &limitNode{input: n, left: b.valueOf(top.Expression, sqltype.Of(sqltype.BigInt)).Int()}
+	e := b.cast(b.count(top), sqltype.Of(sqltype.BigInt), 0)
+	if b.compiling {
+		return n
+	}
+	v := e.eval(&frame{})
+	switch {
+	case b.err != nil:
+		fail(b.takeErr())
+	case v.IsNull():
+		fail(noCount())
+	case v.Int() < 0:
+		fail(negativeCount())
+	}
+	return &limitNode{input: n, left: v.Int()}
 }
 
 // limitNode ends after a number of rows.
@@ -502,12 +518,16 @@ func (b *binder) assignments(list []ast.SetClause, sc *scope, cols []Column, w W
 			failf(8102, "Cannot update identity column '%s'.", cols[k].Name)
 		case cols[k].Computed:
 			failf(271, "The column \"%s\" cannot be modified because it is either a computed column or is the result of a UNION operator.", cols[k].Name)
+		case cols[k].Type.Kind == sqltype.RowVersion:
+			failf(272, "Cannot update a timestamp column.")
 		}
 		var v expr
 		if _, isDefault := a.NewValue.(*ast.DefaultLiteral); isDefault {
 			v = expr{typ: cols[k].Type, null: true, eval: func(*frame) sqltype.Value { return defaults[k]() }}
 		} else {
+			b.setting = true
 			v = b.expr(a.NewValue, sc)
+			b.setting = false
 		}
 		v = b.compound(a.AssignmentKind, func() expr { return b.column(a.Column, sc) }, v)
 		sets = append(sets, assignment{k, v})

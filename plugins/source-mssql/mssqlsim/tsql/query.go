@@ -19,7 +19,9 @@ type binder struct {
 	// declarations is a text of declarations that is read apart from the batch.
 	declarations string
 	// changing is the table of a FROM that the statement changes, and changingScan its scan.
-	changing     *ast.NamedTableReference
+	changing *ast.NamedTableReference
+	// setting: the values of SET of an UPDATE are being bound.
+	setting      bool
 	changingScan *scanNode
 }
 
@@ -74,8 +76,13 @@ func (p *selectPlan) open(outer *frame) error {
 	p.last = nil
 	if p.top != nil && p.percent == nil {
 		v := p.top.eval(&p.fr)
-		if p.left = v.Int(); p.run.err == nil && (v.IsNull() || p.left < 0) {
-			return sqltype.Errorf(1060, "The number of rows provided for a TOP or FETCH clauses row count parameter must be an integer.")
+		switch p.left = v.Int(); {
+		case p.run.err != nil:
+			return p.run.err
+		case v.IsNull():
+			return noCount()
+		case p.left < 0:
+			return negativeCount()
 		}
 	}
 	if p.offset != nil {
@@ -157,6 +164,14 @@ func (b *binder) spec(q *ast.QuerySpecification, outer *scope) plan {
 	if q.WindowClause != nil {
 		unsupported("the WINDOW clause")
 	}
+	if q.FromClause != nil && len(q.FromClause.TableReferences) == 0 {
+		fail(nearNode(b.batch.source, q.FromClause, true))
+	}
+	if q.TopRowFilter != nil && q.OffsetClause != nil {
+		e := sqltype.Errorf(10741, "A TOP can not be used in the same query or sub-query as a OFFSET.")
+		e.State = 2
+		fail(e)
+	}
 	p := &selectPlan{run: b.run, distinct: q.UniqueRowFilter == "Distinct"}
 	grouped := q.GroupByClause != nil || q.HavingClause != nil || hasAggregate(q.SelectElements) || hasAggregate(q.OrderByClause)
 	wanted := b.rowsWanted
@@ -190,8 +205,14 @@ func (b *binder) spec(q *ast.QuerySpecification, outer *scope) plan {
 	var windows []*windowCall
 	top.windows = &windows
 	b.selectList(q.SelectElements, top, p)
+	if group != nil {
+		top.group.clause = "HAVING"
+	}
 	if grouped && q.HavingClause != nil {
 		input = &filterNode{run: b.run, input: input, preds: []pred{b.pred(q.HavingClause.SearchCondition, top)}}
+	}
+	if group != nil {
+		top.group.clause = "ORDER BY"
 	}
 	keys := b.sortKeys(q.OrderByClause, top, p)
 	if p.distinct {
@@ -253,7 +274,8 @@ func (b *binder) selectList(elements []ast.SelectElement, sc *scope, p *selectPl
 		switch x := el.(type) {
 		case *ast.SelectStarExpression:
 			if sc.group != nil {
-				failf(8120, "Column '*' is invalid in the select list because it is not contained in either an aggregate function or the GROUP BY clause.")
+				sc.group.starred(b, x, add)
+				continue
 			}
 			b.star(x, sc, add)
 		case *ast.SelectScalarExpression:
@@ -308,10 +330,23 @@ func (b *binder) sortKeys(o *ast.OrderByClause, sc *scope, p *selectPlan) (keys 
 	if o == nil {
 		return nil
 	}
+	defer func() {
+		for i, k := range keys {
+			for _, other := range keys[:i] {
+				if k.e.ref != nil && k.e.ref == other.e.ref && k.e.ord == other.e.ord && k.e.depth == other.e.depth {
+					failf(169, "A column has been specified more than once in the order by list. Columns in the order by list must be unique.")
+				}
+			}
+		}
+	}()
 next:
-	for _, el := range o.OrderByElements {
+	for at, el := range o.OrderByElements {
 		k := sortKey{desc: el.SortOrder == "Descending"}
 		switch x := el.Expression.(type) {
+		case *ast.StringLiteral, *ast.NumericLiteral, *ast.RealLiteral, *ast.MoneyLiteral, *ast.BinaryLiteral, *ast.NullLiteral:
+			failf(408, "A constant expression was encountered in the ORDER BY list, position %d.", at+1)
+		case *ast.VariableReference:
+			failf(1008, "The SELECT item identified by the ORDER BY number %d contains a variable as part of the expression identifying a column position. Variables are only allowed when ordering by an expression referencing a column name.", at+1)
 		case *ast.IntegerLiteral:
 			n, _ := strconv.Atoi(x.Value)
 			if n < 1 || n > len(p.cols) {

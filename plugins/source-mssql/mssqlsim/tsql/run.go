@@ -234,7 +234,10 @@ func parse(ctx context.Context, sql string) (*ast.Script, error) {
 	}
 	sc, err := parser.Parse(ctx, strings.NewReader(sql))
 	if err != nil {
-		return nil, sqltype.Errorf(102, "Incorrect syntax: %v", err)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, notRead(ctx, sql, err)
 	}
 	for _, b := range sc.Batches {
 		if err := unsaid(b.Statements, sql, true); err != nil {

@@ -142,11 +142,15 @@ func catch(err *error) {
 		if !strings.Contains(r.Error(), "nil pointer") {
 			panic(r)
 		}
-		*err = sqltype.Errorf(102, "Incorrect syntax: the statement is not complete.")
+		*err = incomplete()
 	default:
 		panic(r)
 	}
 }
+
+// incomplete is the error of a statement that the parser read only a part of. Its text is that of the place where the
+// statement ends, see located.
+func incomplete() *sqltype.Error { return sqltype.Errorf(102, "") }
 
 func ident(i *ast.Identifier) string {
 	if i == nil {
@@ -158,7 +162,7 @@ func ident(i *ast.Identifier) string {
 // required gives a name that a statement cannot do without.
 func required(i *ast.Identifier) string {
 	if i == nil || i.Value == "" {
-		failf(102, "Incorrect syntax near a name.")
+		fail(incomplete())
 	}
 	return i.Value
 }
@@ -166,7 +170,7 @@ func required(i *ast.Identifier) string {
 // objectName gives the name of an object. The parser leaves holes where it misread a statement.
 func objectName(o *ast.SchemaObjectName) Name {
 	if o == nil || o.BaseIdentifier == nil {
-		failf(102, "Incorrect syntax near a name.")
+		fail(incomplete())
 	}
 	if o.ServerIdentifier != nil {
 		unsupported("linked server names such as %s", o.ServerIdentifier.Value)
@@ -213,7 +217,7 @@ func (s *scope) find(c *ast.ColumnReferenceExpression) (t *tableRef, ord int) {
 
 func columnText(c *ast.ColumnReferenceExpression) string {
 	if c == nil || c.MultiPartIdentifier == nil {
-		failf(102, "Incorrect syntax near a column.")
+		fail(incomplete())
 	}
 	var n []string
 	for _, i := range c.MultiPartIdentifier.Identifiers {

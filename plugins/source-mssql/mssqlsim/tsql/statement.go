@@ -28,6 +28,11 @@ func (x *executor) located(err error, st ast.Statement) error {
 	if !ok || e.Line > 0 {
 		return err
 	}
+	if e.Number == 102 && e.Message == "" {
+		text := x.sourceOf(st)
+		words := places(text)
+		e = near(text, words, len(words))
+	}
 	out := *e
 	x.locate(&out, st)
 	if e == x.batch.raised {
@@ -284,7 +289,7 @@ func (x *executor) raise(s *ast.RaiseErrorStatement) error {
 func (x *executor) throw(s *ast.ThrowStatement) error {
 	if s.ErrorNumber == nil {
 		if x.batch.caught == nil {
-			return sqltype.Errorf(10704, "To rethrow an error, a THROW statement must be used inside a CATCH block.")
+			return sqltype.Errorf(10704, "To rethrow an error, a THROW statement must be used inside a CATCH block. Insert the THROW statement inside a CATCH block, or add error parameters to the THROW statement.")
 		}
 		return x.batch.caught
 	}

@@ -74,11 +74,14 @@ func unsaidIn(st ast.Statement, source string, first bool) error {
 	switch s := st.(type) {
 	case *ast.ExecuteStatement:
 		if name := calledBare(s, source); name != "" && !first {
-			return sqltype.Errorf(102, "Incorrect syntax near '%s'.", name)
+			return nearNode(source, s, false)
 		}
 	case *ast.MergeStatement:
 		return ended(s, source)
-	case *ast.LabelStatement: // a bare name before END reads as one
+	case *ast.LabelStatement:
+		if !strings.Contains(sourceText(source, s), ":") { // a name that nothing else takes reads as one
+			return nearNode(source, s, false)
+		}
 		return sqltype.Unsupported("the statement Label")
 	case *ast.BeginEndBlockStatement:
 		return block(s.StatementList)

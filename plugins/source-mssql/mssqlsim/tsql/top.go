@@ -16,7 +16,7 @@ func (b *binder) part(t *ast.TopRowFilter, p *selectPlan, keys []sortKey) {
 			unsupported("DISTINCT with TOP PERCENT")
 		}
 	}
-	e := b.cast(b.expr(t.Expression, nil), to, 0)
+	e := b.cast(b.count(t), to, 0)
 	p.top = &e
 	if t.Percent {
 		p.percent = &keptNode{run: b.run, input: p.input}
@@ -33,13 +33,61 @@ func (b *binder) part(t *ast.TopRowFilter, p *selectPlan, keys []sortKey) {
 	}
 }
 
+// count binds how many rows TOP asks for. What is wrong with a constant is told before the batch begins (Microsoft: Database
+// engine events and errors 0 to 999, 127; 1000 to 1999, 1014, 1031, 1060).
+func (b *binder) count(t *ast.TopRowFilter) expr {
+	x := t.Expression
+	if u, ok := x.(*ast.UnaryExpression); ok { // without parentheses it is a number alone
+		fail(nearNode(b.batch.source, u, false))
+	}
+	for {
+		p, ok := x.(*ast.ParenthesisExpression)
+		if !ok {
+			break
+		}
+		x = p.Expression
+	}
+	e := b.expr(x, nil)
+	u, signed := x.(*ast.UnaryExpression)
+	negative := false
+	if signed {
+		_, whole := u.Expression.(*ast.IntegerLiteral)
+		negative = whole && u.UnaryExpressionType == "Negative"
+	}
+	switch c := e.typ.Class(); {
+	case t.Percent:
+		if negative {
+			failf(1031, "Percent values must be between 0 and 100.")
+		}
+		if e.typ.Kind == sqltype.Null {
+			fail(noCount())
+		}
+	case c != sqltype.ClassInt && c != sqltype.ClassBit:
+		failf(1060, "The number of rows provided for a TOP or FETCH clauses row count parameter must be an integer.")
+	case negative:
+		fail(negativeCount())
+	}
+	return e
+}
+
+func noCount() *sqltype.Error {
+	return sqltype.Errorf(1014, "A TOP or FETCH clause contains an invalid value.")
+}
+
+func negativeCount() *sqltype.Error {
+	return sqltype.Errorf(127, "A TOP N or FETCH rowcount value may not be negative.")
+}
+
 // share gives TOP PERCENT its number of rows, rounded up.
 func (p *selectPlan) share() error {
 	v := p.top.eval(&p.fr)
 	if p.run.err != nil {
 		return p.run.err
 	}
-	if v.IsNull() || v.Float() < 0 || v.Float() > 100 {
+	if v.IsNull() {
+		return noCount()
+	}
+	if v.Float() < 0 || v.Float() > 100 {
 		return sqltype.Errorf(1031, "Percent values must be between 0 and 100.")
 	}
 	p.left = int64(math.Ceil(float64(len(p.percent.rows)) * v.Float() / 100))

@@ -72,6 +72,17 @@ func hasAggregate(x any) bool {
 	})
 }
 
+// hasSubquery tells whether an expression holds a query.
+func hasSubquery(x any) bool {
+	found := false
+	walkTree(reflect.ValueOf(x), func(node any) bool {
+		_, is := node.(*ast.QuerySpecification)
+		found = found || is
+		return !found
+	})
+	return found
+}
+
 // hasWindow tells whether a select list holds a function with OVER.
 func hasWindow(x any) bool {
 	return visit(reflect.ValueOf(x), func(f *ast.FunctionCall) bool { return f.OverClause != nil })

@@ -63,7 +63,7 @@ func (b *binder) frameOf(name string, c *ast.WindowFrameClause, ordered bool) wi
 		}
 		lit, ok := d.OffsetValue.(*ast.IntegerLiteral)
 		if !ok { // an unsigned integer literal is all that may stand there
-			failf(102, "Incorrect syntax near a window frame.")
+			fail(incomplete())
 		}
 		return k, min(b.valueOf(lit, sqltype.Of(sqltype.BigInt)).Int(), 1<<40) // more than there are rows
 	}

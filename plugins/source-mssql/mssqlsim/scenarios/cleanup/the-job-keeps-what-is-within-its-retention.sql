@@ -25,7 +25,8 @@ SELECT id FROM cdc.second_CT
 --   2
 GO
 /* one watermark for all instances, above the first commit */
-SELECT COUNT(DISTINCT start_lsn), MIN(CASE WHEN start_lsn <= (SELECT MIN([__$start_lsn]) FROM cdc.dbo_t_CT) THEN 'below what is kept' END) FROM cdc.change_tables WHERE source_object_id = OBJECT_ID('dbo.t')
+SELECT COUNT(DISTINCT start_lsn), MIN(CASE WHEN start_lsn <= kept.low THEN 'below what is kept' END)
+FROM cdc.change_tables CROSS JOIN (SELECT MIN([__$start_lsn]) AS low FROM cdc.dbo_t_CT) AS kept WHERE source_object_id = OBJECT_ID('dbo.t')
 -- expect
 --   1 | below what is kept
 GO
