@@ -1,6 +1,7 @@
 package mssqlsim
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -35,6 +36,7 @@ func (c *conn) Begin() error {
 		return err
 	}
 	c.tds.Begin(c.w)
+	c.Described(c.tds.TranID)
 	return nil
 }
 
@@ -98,7 +100,7 @@ func (h *handler) conn(s *tds.Session) (*conn, error) {
 		return nil, err
 	}
 	m.Connected(cdc.Connection{SPID: int16(s.SPID), Encrypted: s.Encrypted, Local: s.Local, Remote: s.Remote, Kill: s.Cut,
-		Host: s.Login.Host, Program: s.Login.App, Interface: s.Login.Library, Process: int64(s.Login.Process)})
+		Host: s.Login.Host, Program: s.Login.App, Interface: s.Login.Library, Process: int64(s.Login.Process), Version: s.Version, PacketSize: s.PacketSize})
 	c := &conn{Session: m, tds: s}
 	h.conns[s.Conn] = c
 	return c, nil
@@ -115,9 +117,9 @@ func (h *handler) Exec(ctx context.Context, s *tds.Session, req tds.Request, w *
 	if err != nil {
 		return wireError(err)
 	}
-	ctx, done := c.Request(ctx)
-	defer done()
+	ctx, done := c.Request(ctx, cmp.Or(req.SQL, req.Proc))
 	out := &output{c: c, w: w}
+	defer func() { done(out.rows, out.lastError) }()
 	w.NoCount = c.noCount
 	if req.Proc != "" {
 		err = c.procedure(ctx, req, args, out)
@@ -145,6 +147,10 @@ func (h *handler) Exec(ctx context.Context, s *tds.Session, req tds.Request, w *
 	}
 	if err == nil { // a call that failed gives none
 		c.returnValues(req, args)
+	}
+	var e *sqltype.Error
+	if errors.As(err, &e) {
+		out.lastError = e.Number
 	}
 	return wireError(err)
 }
@@ -323,6 +329,9 @@ type output struct {
 	w     *tds.Results
 	write []columnWriter // of the columns of the open result
 	row   *tds.RowWriter
+	// rows that were sent, and the number of the last error
+	rows      int64
+	lastError int32
 }
 
 func (o *output) Columns(cols []tsql.Column) error {
@@ -347,6 +356,7 @@ func (o *output) Row(row sqltype.Row) error {
 			o.write[i](o.row, v)
 		}
 	}
+	o.rows++
 	return o.row.End()
 }
 
@@ -367,7 +377,10 @@ func (o *output) Info(e *sqltype.Error)                  { o.w.Info(toWire(e)) }
 
 func (o *output) Warn(e *sqltype.Error) { o.w.Warn(toWire(e)) }
 
-func (o *output) Raise(e *sqltype.Error) { o.w.Raise(toWire(e)) }
+func (o *output) Raise(e *sqltype.Error) {
+	o.lastError = e.Number
+	o.w.Raise(toWire(e))
+}
 func (o *output) NoCount(on bool) (before bool) {
 	before = o.c.noCount
 	o.w.NoCount, o.c.noCount = on, on

@@ -121,7 +121,7 @@ func (db *Database) poll(now time.Time) {
 	j := db.capture
 	n, drained := db.drain(j.active.maxTrans, j.active.maxScans)
 	if n == 0 && drained && !db.frozen && !now.Before(db.lastEntry.Add(idleInterval)) {
-		db.queue = append(db.queue, db.idleRecord(db.nextLSN(0), now))
+		db.keepQueue(append(db.queue, db.idleRecord(db.nextLSN(0), now)))
 		db.scan(1)
 	}
 	if !j.active.continuous {

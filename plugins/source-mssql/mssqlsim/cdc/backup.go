@@ -133,7 +133,7 @@ func (db *Database) takeAll(from *Database) {
 			k.to = copies[k.to]
 		}
 	}
-	db.queue = nil
+	db.keepQueue(nil)
 	for _, r := range from.queue {
 		own := *r
 		own.ops = nil
@@ -149,7 +149,7 @@ func (db *Database) takeAll(from *Database) {
 			}
 			own.ddl = &d
 		}
-		db.queue = append(db.queue, &own)
+		db.keepQueue(append(db.queue, &own))
 	}
 }
 

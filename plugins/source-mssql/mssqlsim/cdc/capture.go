@@ -84,7 +84,7 @@ func (db *Database) log(tx *Tx) (LSN, error) {
 		return LSN{}, err
 	}
 	for _, d := range tx.ddl {
-		db.queue = append(db.queue, &record{lsn: lsn, at: now, ddl: d})
+		db.keepQueue(append(db.queue, &record{lsn: lsn, at: now, ddl: d}))
 	}
 	if len(ops) == 0 && tx.lsn.IsZero() { // DDL alone has no entry
 		db.advance()
@@ -98,7 +98,7 @@ func (db *Database) log(tx *Tx) (LSN, error) {
 	if e.Begin > e.End {
 		e.Begin = e.End
 	}
-	db.queue = append(db.queue, &record{lsn: lsn, entry: e, ops: ops, pairs: tx.pairs, at: now})
+	db.keepQueue(append(db.queue, &record{lsn: lsn, entry: e, ops: ops, pairs: tx.pairs, at: now}))
 	db.advance()
 	if db.srv.polls && db.capture != nil && db.capture.active != nil && db.capture.active.polling == 0 {
 		db.capture.next = now
@@ -127,7 +127,7 @@ func (db *Database) IdleAt(lsn LSN, at time.Time) error {
 }
 
 func (db *Database) idle(lsn LSN, now time.Time) LSN {
-	db.queue = append(db.queue, db.idleRecord(lsn, now))
+	db.keepQueue(append(db.queue, db.idleRecord(lsn, now)))
 	db.advance()
 	return lsn
 }
@@ -184,7 +184,8 @@ func (db *Database) MaxLSN() LSN {
 func (db *Database) Restore(lsn LSN) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	db.last, db.queue = lsn, nil
+	db.last = lsn
+	db.keepQueue(nil)
 	keep := db.mapping[:0:0]
 	for _, e := range db.mapping {
 		if !lsn.Less(e.LSN) {

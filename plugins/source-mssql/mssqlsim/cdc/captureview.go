@@ -14,14 +14,6 @@ var captureViews = map[string]view{
 	"dm_server_services":       services, // VIEW SERVER STATE, which implies it
 }
 
-// captureView shows a view to a login with VIEW DATABASE STATE, which members of db_owner have.
-func (s *Session) captureView(db *Database, v view) (tsql.Relation, error) {
-	if err := s.stateOf(db); err != nil {
-		return nil, err
-	}
-	return v(s, db), nil
-}
-
 // ticks gives a time, NULL when there is none.
 func ticks(t int64) sqltype.Value {
 	if t == 0 {

@@ -100,32 +100,40 @@ func size(t sqltype.Type) (length, prec, scale int64) {
 type view func(s *Session, db *Database) *tsql.Rows
 
 func (s *Session) systemView(db *Database, schema, name string) (tsql.Relation, error) {
+	v := systemViewNamed(schema, name)
+	if v == nil {
+		return nil, nil
+	}
 	if schema == "sys" {
-		if v := captureViews[name]; v != nil {
-			return s.captureView(db, v)
-		}
-		if name == "dm_db_partition_stats" {
+		if captureViews[name] != nil || name == "dm_db_partition_stats" {
 			if err := s.stateOf(db); err != nil {
 				return nil, err
 			}
 		}
-		if v := serverViews[name]; v != nil {
+		if serverViews[name] != nil {
 			if err := s.serverState(); err != nil {
 				return nil, err
 			}
-			return v(s, db), nil
 		}
-		for _, m := range []map[string]view{sysViews, objectViews, securityViews, aboutSystem()} {
-			if v := m[name]; v != nil {
-				return v(s, db), nil
-			}
+	}
+	return s.shape(schema+"."+name, v(s, db)), nil
+}
+
+// systemViews are the views of a schema, in several maps.
+func systemViews(schema string) []map[string]view {
+	if schema != "sys" {
+		return []map[string]view{infoViews, emptyViews()["information_schema"]}
+	}
+	return []map[string]view{sysViews, objectViews, securityViews, captureViews, serverViews, aboutSystem(), emptyViews()["sys"]}
+}
+
+func systemViewNamed(schema, name string) view {
+	for _, m := range systemViews(schema) {
+		if v := m[name]; v != nil {
+			return v
 		}
-		return nil, nil
 	}
-	if v := infoViews[name]; v != nil {
-		return v(s, db), nil
-	}
-	return nil, nil
+	return nil
 }
 
 var sysViews = map[string]view{
@@ -140,6 +148,14 @@ var sysViews = map[string]view{
 	"dm_exec_session_wait_stats": sysWaits,
 	"dm_exec_sessions":           sysSessions,
 	"dm_exec_requests":           sysRequests,
+	"database_files":             databaseFiles,
+	"master_files":               masterFiles,
+	"data_spaces":                dataSpaces,
+	"filegroups":                 dataSpaces,
+	"sql_modules":                sqlModules,
+	"parameters":                 sysParameters,
+	"masked_columns":             func(s *Session, db *Database) *tsql.Rows { return &tsql.Rows{Cols: sysColumns(s, db).Cols} },
+	"table_types":                func(s *Session, db *Database) *tsql.Rows { return &tsql.Rows{Cols: sysTypes(s, db).Cols} },
 	"dm_db_partition_stats":      sysPartitionStats,
 	"syslanguages":               sysLanguages,
 }
@@ -148,9 +164,11 @@ func sysDatabases(s *Session, _ *Database) *tsql.Rows {
 	desc := sqltype.Str(sqltype.NVarChar, 60)
 	r := &tsql.Rows{Cols: []tsql.Column{col("name", sysname), col("database_id", integer), col("create_date", stamp), col("compatibility_level", tiny), ncol("collation_name", sysname),
 		ncol("state", tiny), ncol("state_desc", desc), ncol("snapshot_isolation_state", tiny), ncol("snapshot_isolation_state_desc", desc), ncol("is_read_committed_snapshot_on", bit),
-		col("is_cdc_enabled", bit), col("service_broker_guid", sqltype.Of(sqltype.UniqueIdentifier)), ncol("group_database_id", sqltype.Of(sqltype.UniqueIdentifier)), ncol("is_read_only", bit), ncol("recovery_model", tiny), ncol("recovery_model_desc", desc), ncol("user_access", tiny), ncol("user_access_desc", desc)}}
+		col("is_cdc_enabled", bit), ncol("is_fulltext_enabled", bit), ncol("is_trustworthy_on", bit), col("is_db_chaining_on", bit), ncol("is_query_store_on", bit), col("is_broker_enabled", bit), ncol("log_reuse_wait", tiny),
+		ncol("log_reuse_wait_desc", desc), ncol("target_recovery_time_in_seconds", integer), ncol("is_mixed_page_allocation_on", bit), ncol("physical_database_name", sysname), ncol("is_accelerated_database_recovery_on", bit),
+		col("service_broker_guid", sqltype.Of(sqltype.UniqueIdentifier)), ncol("group_database_id", sqltype.Of(sqltype.UniqueIdentifier)), ncol("is_read_only", bit), ncol("recovery_model", tiny), ncol("recovery_model_desc", desc), ncol("user_access", tiny), ncol("user_access_desc", desc)}}
 	level := map[Version]int64{V2016: 130, V2017: 140, V2019: 150, V2022: 160, Azure: 160}[s.srv.Version]
-	for _, d := range s.srv.databases() {
+	for _, d := range s.srv.inOrder() {
 		if !s.serverCan("VIEW ANY DATABASE") && !s.reaches(d) {
 			continue
 		}
@@ -170,8 +188,18 @@ func sysDatabases(s *Session, _ *Database) *tsql.Rows {
 		if id := d.group.Load(); id != nil {
 			group = sqltype.FromGUID(*id)
 		}
+		// Microsoft: master, msdb and model databases, Database options; ALTER DATABASE SET options; sys.databases
+		system, wait, waitDesc, recovery := systemDatabase(d.Name), int64(0), "NOTHING", num(60)
+		if d.waiting.Load() {
+			wait, waitDesc = 6, "REPLICATION"
+		}
+		if system {
+			recovery = num(0)
+		}
+		newest := s.srv.Version == V2022 || s.srv.Version == Azure
 		r.Data = append(r.Data, sqltype.Row{text(d.Name), num(int64(d.ID)), sqltype.FromTicks(d.created), num(level), text(sqltype.DefaultCollation), num(online), text(onlineDesc),
-			num(state), text(stateDesc), flag(d.rcsi.Load()), flag(d.enabled.Load()), sqltype.FromGUID(*d.guid.Load()), group, flag(false), num(recoveryModels[*d.recovery.Load()]), text(*d.recovery.Load()), num(access), text(accessDesc)})
+			num(state), text(stateDesc), flag(d.rcsi.Load()), flag(d.enabled.Load()), flag(!system), flag(d.Name == msdb), flag(d.Name == msdb || d.Name == "master"), flag(newest && !system), flag(d.Name != "master"), num(wait), text(waitDesc),
+			recovery, flag(system), text(d.Name), flag(s.srv.Version == Azure), sqltype.FromGUID(*d.guid.Load()), group, flag(false), num(recoveryModels[*d.recovery.Load()]), text(*d.recovery.Load()), num(access), text(accessDesc)})
 	}
 	return r
 }
@@ -188,7 +216,7 @@ func sysSchemas(_ *Session, db *Database) *tsql.Rows {
 func sysColumns(s *Session, db *Database) *tsql.Rows {
 	r := &tsql.Rows{Cols: []tsql.Column{col("object_id", integer), ncol("name", sysname), col("column_id", integer), col("system_type_id", tiny), col("user_type_id", integer), col("max_length", small),
 		col("precision", tiny), col("scale", tiny), ncol("collation_name", sysname), ncol("is_nullable", bit), col("is_identity", bit), col("is_computed", bit), col("is_hidden", bit),
-		col("generated_always_type", tiny), ncol("is_sparse", bit), col("default_object_id", integer)}}
+		col("generated_always_type", tiny), ncol("is_sparse", bit), col("default_object_id", integer), col("is_ansi_padded", bit)}}
 	for _, o := range s.objects(db) {
 		for _, c := range s.shownColumns(db, &o) {
 			def := int32(0)
@@ -212,25 +240,63 @@ func columnRow(id int64, c tsql.Column, place int, sparse bool, def int32) sqlty
 		}
 	}
 	t := typeIDs[c.Type.Kind]
-	return sqltype.Row{num(id), text(c.Name), num(int64(place)), num(t), num(t), num(n), num(p), num(sc), collation, flag(c.Nullable), flag(c.Identity), flag(c.Computed), flag(false), num(0), flag(sparse), num(int64(def))}
+	k := c.Type.Class()
+	padded := (k == sqltype.ClassString || k == sqltype.ClassBinary) && c.Type.Kind != sqltype.RowVersion && c.Type.Kind != sqltype.XML || c.Type.Kind == sqltype.Variant
+	return sqltype.Row{num(id), text(c.Name), num(int64(place)), num(t), num(userTypeID(c.Type.Kind)), num(n), num(p), num(sc), collation, flag(c.Nullable), flag(c.Identity), flag(c.Computed), flag(false), num(0), flag(sparse), num(int64(def)), flag(padded)}
 }
 
-func sysTypes(*Session, *Database) *tsql.Rows {
-	r := &tsql.Rows{Cols: []tsql.Column{col("name", sysname), col("system_type_id", tiny), col("user_type_id", integer), col("schema_id", integer), col("is_user_defined", bit)}}
-	for k := sqltype.Bit; k <= sqltype.Geometry; k++ {
-		id := typeIDs[k]
-		user := id
-		switch k {
-		case sqltype.HierarchyID:
-			user = 128
-		case sqltype.Geometry:
-			user = 129
-		case sqltype.Geography:
-			user = 130
-		}
-		r.Data = append(r.Data, sqltype.Row{text(k.String()), num(id), num(user), num(4), flag(false)})
+// userTypeID gives user_type_id: those of the CLR share a system type.
+func userTypeID(k sqltype.Kind) int64 {
+	switch k {
+	case sqltype.HierarchyID:
+		return 128
+	case sqltype.Geometry:
+		return 129
+	case sqltype.Geography:
+		return 130
 	}
-	r.Data = append(r.Data, sqltype.Row{text("sysname"), num(231), num(256), num(4), flag(false)})
+	return typeIDs[k]
+}
+
+// largest is a type at its largest, as sys.types and sp_datatype_info show it.
+func largest(k sqltype.Kind) sqltype.Type {
+	t := sqltype.Of(k)
+	switch k {
+	case sqltype.Char, sqltype.VarChar, sqltype.Binary, sqltype.VarBinary:
+		t.Len = 8000
+	case sqltype.NChar, sqltype.NVarChar:
+		t.Len = 4000
+	case sqltype.Decimal, sqltype.Numeric:
+		t.Prec, t.Scale = 38, 38
+	case sqltype.Time, sqltype.DateTime2, sqltype.DateTimeOffset:
+		t.Scale = 7
+	}
+	return t
+}
+
+// sysTypes is Microsoft: sys.types (Transact-SQL).
+func sysTypes(*Session, *Database) *tsql.Rows {
+	r := &tsql.Rows{Cols: []tsql.Column{col("name", sysname), col("system_type_id", tiny), col("user_type_id", integer), col("schema_id", integer), col("max_length", small), col("precision", tiny), col("scale", tiny),
+		ncol("collation_name", sysname), ncol("is_nullable", bit), col("is_user_defined", bit), col("is_assembly_type", bit)}}
+	for k := sqltype.Bit; k <= sqltype.Geometry; k++ {
+		t := largest(k)
+		n, p, sc := size(t)
+		switch k {
+		case sqltype.Variant:
+			n = 8016
+		case sqltype.HierarchyID:
+			n = 892
+		case sqltype.RowVersion:
+			n = 8
+		}
+		collation := null
+		if t.Class() == sqltype.ClassString && k != sqltype.XML {
+			collation = text(sqltype.DefaultCollation)
+		}
+		user := userTypeID(k)
+		r.Data = append(r.Data, sqltype.Row{text(k.String()), num(typeIDs[k]), num(user), num(4), num(n), num(p), num(sc), collation, flag(k != sqltype.RowVersion), flag(false), flag(user != typeIDs[k])})
+	}
+	r.Data = append(r.Data, sqltype.Row{text("sysname"), num(231), num(256), num(4), num(256), num(0), num(0), text(sqltype.DefaultCollation), flag(false), flag(false), flag(false)})
 	return r
 }
 

@@ -19,6 +19,9 @@ type Connection struct {
 	Process                  int64
 	// Kill ends the connection from the server's side, and returns at once.
 	Kill func()
+	// Version is that of TDS, PacketSize that of packets, on which the client and the server agreed.
+	Version    uint32
+	PacketSize int
 }
 
 // connected is what others see of a session. It is guarded by the server's lock.
@@ -29,6 +32,15 @@ type connected struct {
 	since    int64 // ticks of the server's clock
 	open     int   // @@TRANCOUNT
 	state    sessionState
+	tx       *Tx // while open is above zero
+	// descriptor is what the client knows the transaction by
+	descriptor uint64
+	// request and mine are set where others look at it
+	request  *request
+	mine     bool // the session that looks
+	id       [16]byte
+	original *Login
+	asked
 }
 
 // Connected tells the others of the session's connection.
@@ -40,7 +52,7 @@ func (s *Session) Connected(c Connection) {
 	if s.srv.connected == nil {
 		s.srv.connected = map[*Session]*connected{}
 	}
-	s.srv.connected[s] = &connected{Connection: c, login: s.login.Name(), database: s.db.Name, since: sqltype.DateTimeTicks(s.srv.local(s.srv.clock.Now())), state: st}
+	s.srv.connected[s] = &connected{Connection: c, login: s.login.Name(), database: s.db.Name, since: s.srv.stamp(), state: st, id: newGUID(), original: s.login, asked: asked{began: s.srv.stamp(), ended: s.srv.stamp()}}
 }
 
 // moved tells the others where the session is now; "" is nowhere any more. The server's lock is held.
@@ -60,7 +72,10 @@ func (s *Session) nest(n int) {
 	s.srv.mu.Lock()
 	defer s.srv.mu.Unlock()
 	if c := s.srv.connected[s]; c != nil {
-		c.open = n
+		c.open, c.tx = n, s.tx
+		if n == 0 {
+			c.tx = nil
+		}
 	}
 }
 
@@ -71,7 +86,9 @@ func (s *Session) sessions() (out []connected) {
 	defer s.srv.mu.RUnlock()
 	for x, c := range s.srv.connected {
 		if all || x == s {
-			out = append(out, *c)
+			seen := *c
+			seen.request, seen.mine = &x.request, x == s
+			out = append(out, seen)
 		}
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].SPID < out[j].SPID })
@@ -90,8 +107,10 @@ func (s *Session) serverState() error {
 
 // serverViews are the views of the server that need VIEW SERVER STATE.
 var serverViews = map[string]view{
-	"dm_exec_connections":          execConnections,
-	"dm_tran_session_transactions": sessionTransactions,
+	"dm_exec_connections":           execConnections,
+	"dm_tran_session_transactions":  sessionTransactions,
+	"dm_tran_active_transactions":   activeTransactions,
+	"dm_tran_database_transactions": databaseTransactions,
 }
 
 // host gives the address and the port of an end of a connection, NULL where there is none.
@@ -108,7 +127,8 @@ func host(a net.Addr) (address, port sqltype.Value) {
 func execConnections(s *Session, _ *Database) *tsql.Rows {
 	word, address := sqltype.Str(sqltype.NVarChar, 40), sqltype.Str(sqltype.VarChar, 48)
 	r := &tsql.Rows{Cols: []tsql.Column{ncol("session_id", integer), ncol("most_recent_session_id", integer), col("connect_time", stamp), col("net_transport", word), ncol("protocol_type", word),
-		col("encrypt_option", word), col("auth_scheme", word), ncol("client_net_address", address), ncol("client_tcp_port", integer), ncol("local_net_address", address), ncol("local_tcp_port", integer)}}
+		ncol("protocol_version", integer), col("encrypt_option", word), col("auth_scheme", word), ncol("net_packet_size", integer), ncol("client_net_address", address), ncol("client_tcp_port", integer),
+		ncol("local_net_address", address), ncol("local_tcp_port", integer), col("connection_id", guid), ncol("most_recent_sql_handle", handleType)}}
 	for _, c := range s.sessions() {
 		encrypted := "FALSE"
 		if c.Encrypted {
@@ -116,18 +136,8 @@ func execConnections(s *Session, _ *Database) *tsql.Rows {
 		}
 		far, farPort := host(c.Remote)
 		near, nearPort := host(c.Local)
-		r.Data = append(r.Data, sqltype.Row{num(int64(c.SPID)), num(int64(c.SPID)), sqltype.FromTicks(c.since), text("TCP"), text("TSQL"), text(encrypted), text("SQL"), far, farPort, near, nearPort})
-	}
-	return r
-}
-
-// sessionTransactions is Microsoft: sys.dm_tran_session_transactions (Transact-SQL), without the numbers of transactions.
-func sessionTransactions(s *Session, _ *Database) *tsql.Rows {
-	r := &tsql.Rows{Cols: []tsql.Column{col("session_id", integer), col("is_user_transaction", bit), col("is_local", bit), col("open_transaction_count", integer)}}
-	for _, c := range s.sessions() {
-		if c.open > 0 {
-			r.Data = append(r.Data, sqltype.Row{num(int64(c.SPID)), flag(true), flag(true), num(int64(c.open))})
-		}
+		r.Data = append(r.Data, sqltype.Row{num(int64(c.SPID)), num(int64(c.SPID)), sqltype.FromTicks(c.since), text("TCP"), text("TSQL"), num(int64(c.Version)), text(encrypted), text("SQL"),
+			num(int64(c.PacketSize)), far, farPort, near, nearPort, sqltype.FromGUID(c.id), c.handle()})
 	}
 	return r
 }

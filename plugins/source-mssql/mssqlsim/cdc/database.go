@@ -35,6 +35,7 @@ type Database struct {
 	// capture is enabled, service_broker_guid and group_database_id.
 	snapshotAllowed, rcsi, enabled atomic.Bool
 	secondary                      atomic.Bool // a readable secondary
+	waiting                        atomic.Bool // the queue is not empty
 	offline, single, backedUp      atomic.Bool // SET OFFLINE, SET SINGLE_USER, has been backed up or restored
 	guid, group                    atomic.Pointer[[16]byte]
 	recovery                       atomic.Pointer[string] // recovery_model_desc
@@ -49,7 +50,7 @@ type Database struct {
 	last    LSN   // newest LSN given out
 	ddls    int64 // changes of the shape of captured tables so far
 	tran    uint64
-	queue   []*record // committed and not yet captured
+	queue   []*record // committed and not yet captured; keepQueue sets it
 	mapping []*Entry
 	frozen  bool
 	lag     time.Duration
@@ -73,6 +74,12 @@ func newDatabase(s *Server, name string, id int16) *Database {
 	recovery := "FULL" // as of the database model (Microsoft: Recovery models)
 	db.recovery.Store(&recovery)
 	return db
+}
+
+// keepQueue sets what waits for capture.
+func (db *Database) keepQueue(q []*record) {
+	db.queue = q
+	db.waiting.Store(len(q) > 0)
 }
 
 func (db *Database) setGUID() {

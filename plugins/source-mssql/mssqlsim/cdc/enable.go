@@ -53,7 +53,7 @@ func (db *Database) alter(tx *Tx, table string, a tsql.Alter, text string, lsn L
 	} else if err := db.takeLSN(lsn); err != nil {
 		return err
 	}
-	db.queue = append(db.queue, &record{lsn: lsn, at: now, ddl: d})
+	db.keepQueue(append(db.queue, &record{lsn: lsn, at: now, ddl: d}))
 	db.advance()
 	return nil
 }

@@ -60,7 +60,8 @@ func (db *Database) disable() {
 	if db.enabled.Swap(false) {
 		db.sec.dropCaptureUser()
 	}
-	db.mapping, db.queue = nil, nil
+	db.mapping = nil
+	db.keepQueue(nil)
 	db.capture, db.cleanup, db.stopped, db.jobsMade = nil, nil, false, false
 	for _, t := range db.tables {
 		t.inst = nil
@@ -99,7 +100,7 @@ func (db *Database) enableTable(ctx context.Context, table string, c Capture, by
 		schema, name, _ := strings.Cut(table, ".")
 		return noTable(schema, name)
 	}
-	if err := db.await(ctx, nil, by.wait, t.writer); err != nil {
+	if err := db.await(ctx, nil, by.wait, lockSchema, t.writer); err != nil {
 		return err
 	}
 	in, err := db.newInstance(t, c)

@@ -10,10 +10,11 @@ import (
 
 // helpProcedures are the procedures with which a person looks around.
 var helpProcedures = map[string]procedure{
-	"sp_help":      {[]tsql.Param{may("@objname", sqltype.Str(sqltype.NVarChar, 776))}, spHelp},
-	"sp_helpindex": {[]tsql.Param{need("@objname", sqltype.Str(sqltype.NVarChar, 776))}, spHelpIndex},
-	"sp_configure": {configureParams, configure},
-	"sp_who":       {[]tsql.Param{may("@loginame", sysname)}, spWho},
+	"sp_help":                {[]tsql.Param{may("@objname", sqltype.Str(sqltype.NVarChar, 776))}, spHelp},
+	"sp_helpindex":           {[]tsql.Param{need("@objname", sqltype.Str(sqltype.NVarChar, 776))}, spHelpIndex},
+	"sp_configure":           {configureParams, configure},
+	"sp_set_session_context": {[]tsql.Param{need("@key", sysname), need("@value", variantType), may("@read_only", bit)}, setContext},
+	"sp_who":                 {[]tsql.Param{may("@loginame", sysname)}, spWho},
 }
 
 var desc128 = sqltype.Str(sqltype.VarChar, 128)

@@ -15,10 +15,8 @@ var infoViews = map[string]view{
 	"check_constraints":       infoChecks,
 	"constraint_column_usage": infoConstraintColumns,
 	"referential_constraints": infoReferences,
-	"views": func(*Session, *Database) *tsql.Rows {
-		return &tsql.Rows{Cols: []tsql.Column{ncol("TABLE_CATALOG", sysname), ncol("TABLE_SCHEMA", sysname), col("TABLE_NAME", sysname), ncol("VIEW_DEFINITION", sqltype.Str(sqltype.NVarChar, 4000))}}
-	},
-	"routines": infoRoutines,
+	"parameters":              infoParameters,
+	"routines":                infoRoutines,
 }
 
 func infoTables(s *Session, db *Database) *tsql.Rows {
@@ -128,16 +126,7 @@ func infoColumns(s *Session, db *Database) *tsql.Rows {
 	for _, o := range s.objects(db) {
 		for _, c := range s.shownColumns(db, &o) {
 			d := describe(c.Type)
-			charset, collation := null, null
-			if c.Type.Class() == sqltype.ClassString && c.Type.Kind != sqltype.XML {
-				charset, collation = text("iso_1"), text(sqltype.DefaultCollation)
-				if c.Type.Unicode() {
-					charset = text("UNICODE")
-				}
-				if c.Type.Collation != "" {
-					collation = text(c.Type.Collation)
-				}
-			}
+			collation, charset := textOf(c.Type)
 			r.Data = append(r.Data, sqltype.Row{text(db.Name), text(o.schema), text(o.name), text(c.Name), num(int64(c.place)), orNull(c.def), text(yesNo(c.Nullable)), text(c.Type.Kind.String()),
 				d.chars, d.octets, d.precision, d.radix, d.scale, d.digits, null, null, charset, null, null, collation, null, null, null})
 		}

@@ -18,7 +18,9 @@ var objectViews = map[string]view{
 	"computed_columns":    computedColumns,
 	"foreign_keys":        foreignKeys,
 	"foreign_key_columns": foreignKeyColumns,
-	"views":               noViews,
+	"views":               noObjects,
+	"synonyms":            noObjects,
+	"sequences":           noObjects,
 	"procedures":          sysProcedures,
 }
 
@@ -129,15 +131,37 @@ func sysObjects(s *Session, db *Database) *tsql.Rows {
 
 // sysTables is Microsoft: sys.tables (Transact-SQL).
 func sysTables(s *Session, db *Database) *tsql.Rows {
-	return s.view(db, []tsql.Column{ncol("is_replicated", bit), ncol("is_tracked_by_cdc", bit), ncol("lock_escalation", tiny), ncol("lock_escalation_desc", desc60), ncol("is_filetable", bit), ncol("is_memory_optimized", bit),
+	return s.view(db, []tsql.Column{col("lob_data_space_id", integer), col("max_column_id_used", integer), ncol("is_replicated", bit), ncol("is_tracked_by_cdc", bit), ncol("lock_escalation", tiny), ncol("lock_escalation_desc", desc60), ncol("is_filetable", bit), ncol("is_memory_optimized", bit),
 		ncol("durability", tiny), ncol("durability_desc", desc60), ncol("temporal_type", tiny), ncol("temporal_type_desc", desc60), ncol("history_table_id", integer), ncol("is_external", bit), ncol("is_node", bit), ncol("is_edge", bit)},
 		func(p *part) sqltype.Row {
 			if p.typ != "U " {
 				return nil
 			}
-			return sqltype.Row{flag(false), flag(p.in == nil && p.table != nil && len(p.table.inst) > 0), num(0), text("TABLE"), flag(false), flag(false), num(0), text("SCHEMA_AND_DATA"), num(0), text("NON_TEMPORAL_TABLE"), null,
+			lob, last := p.table.lobs(p.in)
+			return sqltype.Row{num(lob), num(int64(last)), flag(false), flag(p.in == nil && p.table != nil && len(p.table.inst) > 0), num(0), text("TABLE"), flag(false), flag(false), num(0), text("SCHEMA_AND_DATA"), num(0), text("NON_TEMPORAL_TABLE"), null,
 				flag(false), flag(false), flag(false)}
 		})
+}
+
+// lobs tells the data space of large values of a table or of its change table, 0 when it has no column for them, and the
+// id of its newest column.
+func (t *Table) lobs(in *Instance) (space int64, last int) {
+	if t == nil { // of change data capture itself
+		return 0, 0
+	}
+	var cols []tsql.Column
+	if last = t.lastID; in != nil {
+		cols = in.changeColumns()
+		last = len(cols)
+	} else {
+		cols = t.describe()
+	}
+	for _, c := range cols {
+		if c.Type.LOB() {
+			space = 1
+		}
+	}
+	return space, last
 }
 
 // keyConstraints is Microsoft: sys.key_constraints (Transact-SQL).
@@ -175,44 +199,58 @@ func defaultConstraints(s *Session, db *Database) *tsql.Rows {
 	})
 }
 
-// columnRows gives rows of columns that a session sees and more says something about.
+// columnRows gives the rows of sys.columns that a session sees and more says something about.
 func (s *Session) columnRows(db *Database, cols []tsql.Column, more func(t *Table, c *column) sqltype.Row) *tsql.Rows {
-	r := &tsql.Rows{Cols: append([]tsql.Column{col("object_id", integer), ncol("name", sysname), col("column_id", integer)}, cols...)}
-	for _, o := range s.objects(db) {
-		if o.in != nil {
+	all := sysColumns(s, db)
+	r := &tsql.Rows{Cols: append(all.Cols, cols...)}
+	at := map[int64]*Table{}
+	for _, t := range db.tables {
+		at[int64(t.ID)] = t
+	}
+	for _, row := range all.Data {
+		t := at[row[0].Int()]
+		if t == nil {
 			continue
 		}
-		seen, _ := s.visible(db, &o)
-		for _, c := range o.table.columns {
-			if row := more(o.table, c); row != nil && seen(securedColumn{c.Name, c.id}) {
-				r.Data = append(r.Data, append(sqltype.Row{num(int64(o.id)), text(c.Name), num(int64(c.id))}, row...))
-			}
+		if own := more(t, t.byID(int(row[2].Int()))); own != nil {
+			r.Data = append(r.Data, append(row, own...))
 		}
 	}
 	return r
 }
 
-// identityColumns is Microsoft: sys.identity_columns (Transact-SQL); its values are numbers here, not sql_variant.
+// identityColumns is Microsoft: sys.identity_columns (Transact-SQL), whose values are sql_variant of the column's type.
 func identityColumns(s *Session, db *Database) *tsql.Rows {
-	return s.columnRows(db, []tsql.Column{ncol("seed_value", bigint), ncol("increment_value", bigint), ncol("last_value", bigint), ncol("is_not_for_replication", bit)}, func(t *Table, c *column) sqltype.Row {
+	variant := sqltype.Of(sqltype.Variant)
+	return s.columnRows(db, []tsql.Column{ncol("seed_value", variant), ncol("increment_value", variant), ncol("last_value", variant), ncol("is_not_for_replication", bit)}, func(t *Table, c *column) sqltype.Row {
 		if !c.Identity {
 			return nil
 		}
+		of := func(n int64) sqltype.Value {
+			v, err := sqltype.Convert(num(n), bigint, c.Type, 0)
+			if err == nil {
+				v, err = sqltype.Convert(v, c.Type, variant, 0)
+			}
+			if err != nil {
+				return null
+			}
+			return v
+		}
 		last := null
 		if t.identity.used {
-			last = num(t.identity.last)
+			last = of(t.identity.last)
 		}
-		return sqltype.Row{num(t.identity.seed), num(t.identity.step), last, flag(false)}
+		return sqltype.Row{of(t.identity.seed), of(t.identity.step), last, flag(false)}
 	})
 }
 
 // computedColumns is Microsoft: sys.computed_columns (Transact-SQL).
 func computedColumns(s *Session, db *Database) *tsql.Rows {
-	return s.columnRows(db, []tsql.Column{ncol("definition", longText), col("uses_database_collation", bit), col("is_persisted", bit), ncol("is_nullable", bit), col("is_computed", bit)}, func(_ *Table, c *column) sqltype.Row {
+	return s.columnRows(db, []tsql.Column{ncol("definition", longText), col("uses_database_collation", bit), col("is_persisted", bit)}, func(_ *Table, c *column) sqltype.Row {
 		if !c.Computed || c.Computation == nil {
 			return nil
 		}
-		return sqltype.Row{text(c.Computation.Text), flag(true), flag(c.Persisted), flag(c.Nullable), flag(true)}
+		return sqltype.Row{text(c.Computation.Text), flag(true), flag(c.Persisted)}
 	})
 }
 
@@ -245,5 +283,5 @@ func foreignKeyColumns(s *Session, db *Database) *tsql.Rows {
 	return r
 }
 
-// noViews is Microsoft: sys.views (Transact-SQL): there are none here.
-func noViews(*Session, *Database) *tsql.Rows { return &tsql.Rows{Cols: objectColumns} }
+// noObjects is a view of objects of which there are none here: sys.views, sys.synonyms and sys.sequences.
+func noObjects(*Session, *Database) *tsql.Rows { return &tsql.Rows{Cols: objectColumns} }

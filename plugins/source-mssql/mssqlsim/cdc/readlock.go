@@ -16,6 +16,8 @@ const (
 	lockShared lockMode = iota
 	lockUpdate
 	lockExclusive
+	lockSchema // of who changes a table's shape
+	lockStable // of who needs that shape as it is
 )
 
 // bars tells whether a lock that another transaction holds is in the way of one that is asked for.
@@ -92,7 +94,7 @@ func (l readLocks) take(ctx context.Context, t *Table, tx *Tx, req *tsql.ScanReq
 		req = &tsql.ScanRequest{}
 	}
 	rng := t.keyRange(req)
-	err = t.db.await(ctx, tx, l.wait, func() *Tx {
+	err = t.db.await(ctx, tx, l.wait, l.mode, func() *Tx {
 		o := t.lockedIn(&rng, tx)
 		if o == nil {
 			o = t.keptIn(&rng, l, tx)

@@ -174,7 +174,7 @@ func (tx *Tx) there(ctx context.Context, t *Table, k *foreignKey, row sqltype.Ro
 		probe[id] = at(row, k.cols[i])
 	}
 	name := k.to.lockKeyOf(x, probe)
-	if err := tx.db.await(ctx, tx, wait, func() *Tx {
+	if err := tx.db.await(ctx, tx, wait, lockShared, func() *Tx {
 		if o := k.to.locks[name]; o != tx {
 			return o
 		}
@@ -235,7 +235,7 @@ func (tx *Tx) notNeeded(ctx context.Context, c changed, verb string, wait lockWa
 
 // undecided waits for other transactions that have changed rows with these keys.
 func (tx *Tx) undecided(ctx context.Context, from *Table, k *foreignKey, keys map[string]op, wait lockWait) error {
-	return tx.db.await(ctx, tx, wait, func() *Tx {
+	return tx.db.await(ctx, tx, wait, lockShared, func() *Tx {
 		seen := map[*Tx]bool{tx: true}
 		for _, o := range from.locks {
 			if seen[o] {

@@ -39,7 +39,7 @@ func (s *Session) reshapeAny(n tsql.Name, find func(db *Database) *Table, captur
 func (s *Session) unlocked(db *Database, find func(db *Database) *Table) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	return db.await(s.ctx, s.current(), s.wait, func() *Tx {
+	return db.await(s.ctx, s.current(), s.wait, lockSchema, func() *Tx {
 		t := find(db)
 		if t == nil {
 			return nil
@@ -236,7 +236,7 @@ func (s *Session) gate(ctx context.Context) error {
 	}
 	s.db.mu.Lock()
 	defer s.db.mu.Unlock()
-	return s.db.await(ctx, s.tx, s.wait, func() *Tx {
+	return s.db.await(ctx, s.tx, s.wait, lockStable, func() *Tx {
 		if o := s.db.shaping.Load(); o != s.tx {
 			return o
 		}

@@ -203,13 +203,3 @@ func sysProcedures(s *Session, db *Database) *tsql.Rows {
 		return sqltype.Row{flag(false), flag(false), flag(false), flag(false)}
 	})
 }
-
-// infoRoutines is Microsoft: ROUTINES (Transact-SQL).
-func infoRoutines(s *Session, db *Database) *tsql.Rows {
-	r := &tsql.Rows{Cols: []tsql.Column{ncol("SPECIFIC_CATALOG", sysname), ncol("SPECIFIC_SCHEMA", sysname), col("SPECIFIC_NAME", sysname), ncol("ROUTINE_CATALOG", sysname), ncol("ROUTINE_SCHEMA", sysname),
-		col("ROUTINE_NAME", sysname), ncol("ROUTINE_TYPE", sqltype.Str(sqltype.NVarChar, 20))}}
-	for _, p := range s.routinesOf(db) {
-		r.Data = append(r.Data, sqltype.Row{text(db.Name), text(p.Name.Schema), text(p.Name.Object), text(db.Name), text(p.Name.Schema), text(p.Name.Object), text("PROCEDURE")})
-	}
-	return r
-}

@@ -127,10 +127,10 @@ func (db *Database) scan(limit int64) (n int64, ok bool) {
 			db.lastEntry = db.srv.clock.Now()
 		}
 		s.lastLSN = r.lsn
-		db.queue = db.queue[1:]
+		db.keepQueue(db.queue[1:])
 	}
 	if len(db.queue) == 0 {
-		db.queue = nil
+		db.keepQueue(nil)
 	}
 	db.scans.add(s, db.localNow())
 	return n, fault == nil

@@ -1,8 +1,10 @@
 package cdc
 
 import (
+	"cmp"
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -61,6 +63,8 @@ type Server struct {
 	temporaries atomic.Uint64
 	// moves counts changes of rows, so that who read them can tell that they have changed
 	moves atomic.Uint64
+	// transactions counts those that were begun
+	transactions atomic.Int64
 
 	mu       sync.RWMutex
 	dbs      map[string]*Database
@@ -154,6 +158,13 @@ func (s *Server) databases() (out []*Database) {
 		out = append(out, db)
 	}
 	return out
+}
+
+// inOrder lists the databases by their ids.
+func (s *Server) inOrder() []*Database {
+	all := s.databases()
+	slices.SortFunc(all, func(a, b *Database) int { return cmp.Compare(a.ID, b.ID) })
+	return all
 }
 
 func newGUID() (g [16]byte) {

@@ -41,6 +41,9 @@ type Session struct {
 	NetworkWait func() int64
 	request     request
 	client      Connection
+	original    string // the database that it logged in to
+	// values are those of sp_set_session_context, by key in small letters
+	values map[string]contextValue
 }
 
 // Authenticate checks a login's password. The error is 18456, as SQL Server answers.
@@ -69,6 +72,7 @@ func (s *Server) NewSession(user, database string) (*Session, error) {
 		refused.First = e
 		return nil, refused
 	}
+	sess.original = sess.db.Name
 	s.count(login, 1)
 	return sess, nil
 }
@@ -217,6 +221,7 @@ func (s *Session) SetLockTimeout(ms int64) {
 func (s *Session) Reset() {
 	s.settings = s.srv.settings()
 	s.wait, s.priority, s.ids, s.as, s.routines, s.chain = -1, 0, scopes{}, nil, nil, chain{}
+	s.values = nil // Microsoft: sp_set_session_context (Transact-SQL): kept as long as the logical connection
 	s.dropTemporaries()
 }
 

@@ -1,8 +1,6 @@
 package cdc
 
 import (
-	"sort"
-
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
 )
@@ -34,46 +32,38 @@ func (s *Session) state() sessionState {
 	return st
 }
 
-// shown tells others of the settings.
-func (s *Session) shown() {
-	st := s.state()
-	s.srv.mu.Lock()
-	defer s.srv.mu.Unlock()
-	if c := s.srv.connected[s]; c != nil {
-		c.state = st
-	}
+// settingColumns are the columns of SET options that sessions and requests have.
+var settingColumns = []tsql.Column{ncol("context_info", sqltype.Bin(sqltype.VarBinary, 128)), col("text_size", integer), ncol("language", sysname), ncol("date_format", sqltype.Str(sqltype.NVarChar, 3)), col("date_first", small),
+	col("quoted_identifier", bit), col("arithabort", bit), col("ansi_null_dflt_on", bit), col("ansi_defaults", bit), col("ansi_warnings", bit), col("ansi_padding", bit), col("ansi_nulls", bit),
+	col("concat_null_yields_null", bit), col("transaction_isolation_level", small), col("lock_timeout", integer), col("deadlock_priority", integer)}
+
+// settings are the values of settingColumns.
+func (st *sessionState) settings() sqltype.Row {
+	set := func(bits int64) sqltype.Value { return flag(st.options&bits == bits) }
+	return sqltype.Row{st.context, num(st.textSize), text(st.language), text(st.order), num(int64(st.first)), set(256), set(64), set(1024), set(ansiDefaults), set(8), set(16), set(32), set(4096), num(int64(st.isolation)),
+		num(st.wait), num(int64(st.priority))}
 }
 
-// sysSessions is Microsoft: sys.dm_exec_sessions (Transact-SQL), without what counts and measures: all sessions for those with
-// VIEW SERVER STATE, else one's own.
+// sysSessions is Microsoft: sys.dm_exec_sessions (Transact-SQL): all sessions for those with VIEW SERVER STATE, else one's
+// own. The settings of others are those that they had when their last request ended.
 func sysSessions(s *Session, _ *Database) *tsql.Rows {
-	r := &tsql.Rows{Cols: []tsql.Column{col("session_id", small), col("login_time", stamp), ncol("host_name", sysname), ncol("program_name", sysname), ncol("host_process_id", integer),
-		ncol("client_interface_name", sqltype.Str(sqltype.NVarChar, 32)), col("login_name", sysname), col("status", sqltype.Str(sqltype.NVarChar, 30)), ncol("context_info", sqltype.Bin(sqltype.VarBinary, 128)),
-		col("is_user_process", bit), col("text_size", integer), ncol("language", sysname), ncol("date_format", sqltype.Str(sqltype.NVarChar, 3)), col("date_first", small),
-		col("quoted_identifier", bit), col("arithabort", bit), col("ansi_null_dflt_on", bit), col("ansi_defaults", bit), col("ansi_warnings", bit), col("ansi_padding", bit), col("ansi_nulls", bit),
-		col("concat_null_yields_null", bit), col("transaction_isolation_level", small), col("lock_timeout", integer), col("deadlock_priority", integer), col("original_login_name", sysname),
-		col("database_id", small), col("open_transaction_count", integer)}}
-	own, all := s.state(), s.serverCan("VIEW SERVER STATE")
-	s.srv.mu.RLock()
-	defer s.srv.mu.RUnlock()
-	for x, c := range s.srv.connected {
-		if x != s && !all {
-			continue
-		}
+	word := sqltype.Str(sqltype.NVarChar, 128)
+	r := &tsql.Rows{Cols: append([]tsql.Column{col("session_id", small), col("login_time", stamp), ncol("host_name", word), ncol("program_name", word), ncol("host_process_id", integer), ncol("client_version", integer),
+		ncol("client_interface_name", sqltype.Str(sqltype.NVarChar, 32)), col("security_id", sidType), col("login_name", word), col("status", sqltype.Str(sqltype.NVarChar, 30)), col("last_request_start_time", stamp),
+		ncol("last_request_end_time", stamp), col("row_count", bigint), col("prev_error", integer), col("original_security_id", sidType), col("original_login_name", word), col("database_id", small),
+		col("open_transaction_count", integer)}, settingColumns...)}
+	for _, c := range s.sessions() {
 		st, status := c.state, "sleeping"
-		if x == s {
-			st = own
+		if c.mine {
+			st = s.state()
 		}
-		if x == s || x.request.running.Load() {
+		if c.mine || c.request.running.Load() {
 			status = "running"
 		}
-		set := func(bits int64) sqltype.Value { return flag(st.options&bits == bits) }
-		r.Data = append(r.Data, sqltype.Row{num(int64(c.SPID)), sqltype.FromTicks(c.since), text(c.Host), text(c.Program), num(c.Process), text(c.Interface), text(st.login), text(status), st.context,
-			flag(true), num(st.textSize), text(st.language), text(st.order), num(int64(st.first)),
-			set(256), set(64), set(1024), set(ansiDefaults), set(8), set(16), set(32), set(4096), num(int64(st.isolation)), num(st.wait), num(int64(st.priority)), text(st.original),
-			num(int64(st.database)), num(int64(st.nesting))})
+		sid := sqltype.FromBytes(c.original.sid)
+		r.Data = append(r.Data, append(sqltype.Row{num(int64(c.SPID)), sqltype.FromTicks(c.since), text(c.Host), text(c.Program), num(c.Process), num(int64(c.Version >> 28)), text(c.Interface), sid, text(st.login),
+			text(status), sqltype.FromTicks(c.began), sqltype.FromTicks(c.ended), num(c.rows), num(int64(c.lastError)), sid, text(st.original), num(int64(st.database)), num(int64(st.nesting))}, st.settings()...))
 	}
-	sort.Slice(r.Data, func(i, j int) bool { return r.Data[i][0].Int() < r.Data[j][0].Int() })
 	return r
 }
 

@@ -191,7 +191,7 @@ func (s *Session) catalogFunction(name string, a []sqltype.Value, arg func(int) 
 	case "HAS_PERMS_BY_NAME":
 		return s.hasPerms(db, arg), integer, true, nil
 	}
-	return null, sqltype.Type{}, false, nil
+	return s.metadataFunction(db, name, arg)
 }
 
 // object is a table as the catalog shows it.

@@ -16,6 +16,7 @@ type systemObject struct {
 	schema int64
 	name   string
 	view   view
+	shape  string // as viewShapes knows it
 }
 
 // Identifiers of the schemas of system views (Microsoft: sys.schemas (Transact-SQL)).
@@ -26,16 +27,21 @@ const (
 
 // systemObjects lists the views of the catalog.
 func systemObjects() (out []systemObject) {
-	for _, m := range []map[string]view{captureViews, serverViews, sysViews, objectViews, securityViews, aboutSystem()} {
-		for _, name := range slices.Sorted(maps.Keys(m)) {
-			out = append(out, systemObject{schema: sysSchemaID, name: name, view: m[name]})
+	for _, schema := range []struct {
+		id   int64
+		name string
+	}{{sysSchemaID, "sys"}, {infoSchemaID, "information_schema"}} {
+		views := map[string]view{}
+		for _, m := range systemViews(schema.name) {
+			maps.Copy(views, m)
 		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(infoViews)) {
-		out = append(out, systemObject{schema: infoSchemaID, name: strings.ToUpper(name), view: infoViews[name]})
-	}
-	for i := range out {
-		out[i].id = int64(-101 - i)
+		for _, name := range slices.Sorted(maps.Keys(views)) {
+			shown := name
+			if schema.id == infoSchemaID {
+				shown = strings.ToUpper(name)
+			}
+			out = append(out, systemObject{id: int64(-101 - len(out)), schema: schema.id, name: shown, view: views[name], shape: schema.name + "." + name})
+		}
 	}
 	return out
 }
@@ -48,13 +54,16 @@ func aboutSystem() map[string]view {
 
 // columnsOf gives the columns of a system view.
 func (o *systemObject) columnsOf(s *Session, db *Database) []tsql.Column {
+	r := &tsql.Rows{}
 	switch o.name {
 	case "system_columns", "all_columns": // they would ask themselves
-		return sysColumns(s, db).Cols
+		r.Cols = sysColumns(s, db).Cols
 	case "system_objects", "all_objects", "system_views", "all_views":
-		return systemCols(o.name)
+		r.Cols = systemCols(o.name)
+	default:
+		r.Cols = o.view(s, db).Cols
 	}
-	return o.view(s, db).Cols
+	return s.shape(o.shape, r).Cols
 }
 
 func systemColumns(s *Session, db *Database) *tsql.Rows {

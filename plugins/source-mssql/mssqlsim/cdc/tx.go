@@ -3,6 +3,7 @@ package cdc
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
@@ -12,7 +13,9 @@ import (
 // Tx is a transaction of one database. Its rows are its own until it commits; then they become one commit of the log.
 type Tx struct {
 	db      *Database
-	session int16 // the session whose transaction it is, 0 when it is none's
+	id      int64        // transaction_id
+	first   atomic.Int64 // ticks of its first record in the log, 0 before
+	session int16        // the session whose transaction it is, 0 when it is none's
 	began   time.Time
 	ops     []op
 	own     map[*Table]*version
@@ -69,7 +72,7 @@ type savepoint struct {
 var errStale = tsql.ErrStale
 
 func (db *Database) begin() *Tx {
-	return &Tx{db: db, began: db.srv.clock.Now(), own: map[*Table]*version{}}
+	return &Tx{db: db, id: db.srv.transactions.Add(1), began: db.srv.clock.Now(), own: map[*Table]*version{}}
 }
 
 // rows gives the version of a table the transaction sees. The database's lock is held.
@@ -172,7 +175,7 @@ func (tx *Tx) change(ctx context.Context, t *Table, changes []tsql.Change, wait 
 	unique := len(t.sideIndexes()) > 0
 	for _, o := range ops {
 		if len(t.kept) > 0 {
-			if err := db.await(ctx, tx, wait, func() *Tx { return t.reader(tx, o) }); err != nil {
+			if err := db.await(ctx, tx, wait, lockExclusive, func() *Tx { return t.reader(tx, o) }); err != nil {
 				return nil, err
 			}
 		}
@@ -216,6 +219,9 @@ func (tx *Tx) change(ctx context.Context, t *Table, changes []tsql.Change, wait 
 		logged[i].moved = o.old != nil && o.new != nil && t.moved(o.old, o.new)
 	}
 	tx.ops = append(tx.ops, logged...)
+	if len(logged) > 0 && tx.first.Load() == 0 {
+		tx.first.Store(db.srv.stamp())
+	}
 	db.srv.moves.Add(1)
 	return ops, nil
 }
@@ -282,7 +288,7 @@ type lockWait time.Duration
 
 // lock takes the lock of a row. The database's lock is held, and given back while waiting.
 func (tx *Tx) lock(ctx context.Context, t *Table, key string, wait lockWait) error {
-	if err := tx.db.await(ctx, tx, wait, func() *Tx {
+	if err := tx.db.await(ctx, tx, wait, lockExclusive, func() *Tx {
 		if o := t.locks[key]; o != tx {
 			return o
 		}
@@ -300,8 +306,8 @@ func (tx *Tx) lock(ctx context.Context, t *Table, key string, wait lockWait) err
 // errLockTimeout is what SQL Server answers when LOCK_TIMEOUT has passed.
 var errLockTimeout = &sqltype.Error{Number: 1222, State: 51, Class: 16, Message: "Lock request time out period exceeded."}
 
-// await waits until holder gives nil. The database's lock is held on entry and on return.
-func (db *Database) await(ctx context.Context, tx *Tx, wait lockWait, holder func() *Tx) error {
+// await waits for a lock of a mode until holder gives nil. The database's lock is held on entry and on return.
+func (db *Database) await(ctx context.Context, tx *Tx, wait lockWait, mode lockMode, holder func() *Tx) error {
 	var timer *time.Timer
 	for {
 		o := holder()
@@ -329,7 +335,7 @@ func (db *Database) await(ctx context.Context, tx *Tx, wait lockWait, holder fun
 			expired = timer.C
 		}
 		freed := db.freed
-		waits(ctx, o)
+		db.waits(ctx, o, mode)
 		db.mu.Unlock()
 		var err error
 		select {
@@ -339,7 +345,7 @@ func (db *Database) await(ctx context.Context, tx *Tx, wait lockWait, holder fun
 		case <-ctx.Done():
 			err = ctx.Err()
 		}
-		waits(ctx, nil)
+		db.waits(ctx, nil, mode)
 		db.mu.Lock()
 		if tx != nil {
 			if tx.waits = nil; tx.doomed {

@@ -219,6 +219,7 @@ func (c *connection) login() (ok bool, err error) {
 	}
 	c.sess.Login.Password, c.sess.Login.NewPassword = "", "" // nothing needs it any more
 	size := l.packetSize(c.s.PacketSize)
+	c.sess.PacketSize = size
 	w := c.writer()
 	if _, err := w.Write(loginAnswer(nil, c.sess, c.s.name(), size)); err != nil {
 		return false, err

@@ -132,8 +132,14 @@ func (b *binder) builtin(name string, args []expr) expr {
 	if e, ok := b.lookup(name, args); ok {
 		return e
 	}
+	if n, ok := metadataArity[name]; ok {
+		if len(args) != n {
+			b.arity(name, builtin{min: n, max: n})
+		}
+		return b.nameFunction(name, args)
+	}
 	switch name {
-	case "HAS_PERMS_BY_NAME", "SERVERPROPERTY", "OBJECT_ID", "OBJECT_NAME", "OBJECT_SCHEMA_NAME", "DB_ID", "DB_NAME", "SCHEMA_ID", "SCHEMA_NAME", "COL_LENGTH", "TYPE_NAME", "COL_NAME",
+	case "HAS_PERMS_BY_NAME", "SERVERPROPERTY", "OBJECT_ID", "OBJECT_NAME", "OBJECT_SCHEMA_NAME", "DB_ID", "DB_NAME", "SCHEMA_ID", "SCHEMA_NAME",
 		"IS_MEMBER", "IS_ROLEMEMBER", "IS_SRVROLEMEMBER", "USER_NAME", "USER_ID", "SUSER_NAME", "SUSER_SNAME", "SUSER_ID", "SUSER_SID", "DATABASE_PRINCIPAL_ID", "HAS_DBACCESS", "DATABASEPROPERTYEX", "IDENT_CURRENT", "IDENT_SEED", "IDENT_INCR":
 		return b.nameFunction(name, args)
 	case "ROWCOUNT_BIG":
@@ -141,6 +147,11 @@ func (b *binder) builtin(name string, args []expr) expr {
 	}
 	return b.system(name, args)
 }
+
+// metadataArity are functions of the catalog and of the session that take so many arguments.
+var metadataArity = map[string]int{"TYPE_NAME": 1, "TYPE_ID": 1, "COL_LENGTH": 2, "COL_NAME": 2, "COLUMNPROPERTY": 3, "INDEXPROPERTY": 3, "INDEX_COL": 3, "INDEXKEY_PROPERTY": 4, "OBJECTPROPERTY": 2,
+	"OBJECTPROPERTYEX": 2, "OBJECT_DEFINITION": 1, "FILE_NAME": 1, "FILE_ID": 1, "FILE_IDEX": 1, "FILEGROUP_NAME": 1, "FILEGROUP_ID": 1, "ORIGINAL_DB_NAME": 0, "SESSIONPROPERTY": 1, "CONNECTIONPROPERTY": 1,
+	"SESSION_CONTEXT": 1, "HOST_ID": 0, "CURRENT_REQUEST_ID": 0, "CURRENT_TRANSACTION_ID": 0}
 
 // nameFunction binds a function of the catalog, whose arguments may come from rows.
 func (b *binder) nameFunction(name string, args []expr) expr {

@@ -54,6 +54,19 @@ type ScanRequest struct {
 	Write   bool // the rows will be changed
 }
 
+// Watched is a session that others watch: it is told of each statement before it runs.
+type Watched interface {
+	// Runs gives the kind of the statement, such as SELECT or CREATE TABLE.
+	Runs(command string)
+}
+
+// Unfinished is a relation that has more columns in SQL Server. A query that uses one of them, or all of the relation's, is
+// refused.
+type Unfinished interface {
+	Relation
+	Unbuilt() []string
+}
+
 // ExactRelation is a relation whose scans deliver no row outside a range of some columns, so that conditions on them
 // need not be looked at again. Such a column is never NULL.
 type ExactRelation interface {

@@ -173,6 +173,9 @@ func (b *binder) declareNamed(x *ast.NamedTableReference, sc *scope, leaf func(*
 	b.guard(rel, "SELECT", nil)
 	rel = hinted(rel, hint)
 	t := sc.add(alias, n.Schema, rel.Columns(), true)
+	if u, ok := rel.(Unfinished); ok {
+		t.unbuilt = u.Unbuilt()
+	}
 	scan := &scanNode{run: b.run, rel: rel, ref: t, rows: b.rowsWanted}
 	if x == b.changing {
 		b.changingScan = scan

@@ -70,6 +70,9 @@ func (b *binder) pred(x ast.BooleanExpression, sc *scope) pred {
 	case *ast.BooleanInExpression:
 		return b.in(e, sc)
 	case *ast.ExistsPredicate:
+		if q, ok := e.Subquery.(*ast.QuerySpecification); ok && len(q.SelectElements) == 1 {
+			b.looked, _ = q.SelectElements[0].(*ast.SelectStarExpression)
+		}
 		p := b.subquery(e.Subquery, sc)
 		return func(f *frame) tri {
 			found := no

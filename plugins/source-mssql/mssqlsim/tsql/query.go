@@ -23,6 +23,8 @@ type binder struct {
 	// setting: the values of SET of an UPDATE are being bound.
 	setting      bool
 	changingScan *scanNode
+	// looked is the asterisk of EXISTS, of which no column is wanted.
+	looked *ast.SelectStarExpression
 }
 
 func (b *binder) query(q ast.QueryExpression, outer *scope) plan {
@@ -309,6 +311,9 @@ func (b *binder) star(x *ast.SelectStarExpression, sc *scope, add func(expr, str
 			continue
 		}
 		found = true
+		if len(t.unbuilt) > 0 && x != b.looked {
+			t.refuse(t.unbuilt[0])
+		}
 		for ord, c := range t.cols {
 			sc.touched |= 1 << t.idx
 			seg, pos := t.idx, t.use(ord)

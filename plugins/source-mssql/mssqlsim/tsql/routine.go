@@ -15,6 +15,10 @@ type Routine struct {
 	// ID, Created and Changed are what the catalog shows; they are set when it is kept. Times are ticks.
 	ID               int32
 	Created, Changed int64
+	// Text is the batch that made it, as it was written.
+	Text string
+	// AnsiNulls, QuotedIdentifier and Recompile are how it was made.
+	AnsiNulls, QuotedIdentifier, Recompile bool
 
 	params []routineParam
 	body   []ast.Statement
@@ -26,6 +30,21 @@ type routineParam struct {
 	typ     sqltype.Type
 	value   ast.ScalarExpression // the default; nil without
 	outputs bool
+}
+
+// Parameter is a parameter of a Routine.
+type Parameter struct {
+	Name   string // with its @
+	Type   sqltype.Type
+	Output bool
+}
+
+// Parameters lists the parameters in their order.
+func (r *Routine) Parameters() (out []Parameter) {
+	for _, p := range r.params {
+		out = append(out, Parameter{p.name, p.typ, p.outputs})
+	}
+	return out
 }
 
 // RoutineSession is what a session knows of procedures that users made.
@@ -79,7 +98,9 @@ func (x *executor) createRoutine(s *ast.CreateProcedureStatement, create, alter 
 			return sqltype.Unsupported("WITH of CREATE PROCEDURE")
 		}
 	}
-	r := &Routine{Name: objectName(s.ProcedureReference.Name), body: s.StatementList.Statements, source: x.batch.source}
+	options := x.sess.Settings().Options
+	r := &Routine{Name: objectName(s.ProcedureReference.Name), body: s.StatementList.Statements, source: x.batch.source, Text: x.batch.text, Recompile: len(s.Options) > 0,
+		AnsiNulls: options&optionBits["ANSINULLS"] != 0, QuotedIdentifier: options&optionBits["QUOTEDIDENTIFIER"] != 0}
 	if err := x.plain(func(b *binder) {
 		x.strictShape("CREATE PROCEDURE")
 		for _, p := range s.Parameters {

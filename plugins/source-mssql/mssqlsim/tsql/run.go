@@ -80,6 +80,7 @@ type batch struct {
 	raised     *sqltype.Error // by RAISERROR
 	implicit   bool
 	source     string   // as the parser read it
+	text       string   // as it was written
 	routine    *Routine // whose body it is
 	status     int32    // what RETURN gave
 }
@@ -194,7 +195,7 @@ func (x *executor) text(sql string) (flow, error) {
 	if err := shallow(sql); err != nil {
 		return goOn, err
 	}
-	x.batch.source = x.rewritten(sql)
+	x.batch.source, x.batch.text = x.rewritten(sql), sql
 	sc, err := parse(x.ctx, x.batch.source)
 	if err != nil {
 		if m := quantified.FindStringSubmatch(sql); m != nil {
@@ -251,6 +252,9 @@ func (x *executor) statements(list []ast.Statement) (flow, error) {
 	for _, st := range list {
 		if err := x.ctx.Err(); err != nil {
 			return leaveBatch, err
+		}
+		if w, ok := x.sess.(Watched); ok {
+			w.Runs(command(st))
 		}
 		f, err := x.statement(st)
 		if err != nil {

@@ -24,6 +24,8 @@ type tableRef struct {
 	pruned bool // only columns in use are read
 	pos    map[int]int
 	want   []int
+	// unbuilt are columns that it has in SQL Server and not here.
+	unbuilt []string
 	// exposed is the name that a FROM clause knows it by, if it is of one.
 	exposed exposedName
 }
@@ -203,6 +205,11 @@ func (s *scope) find(c *ast.ColumnReferenceExpression) (t *tableRef, ord int) {
 		if !x.called(alias, schema) {
 			continue
 		}
+		for _, u := range x.unbuilt {
+			if sqltype.EqualName(u, name) {
+				x.refuse(u)
+			}
+		}
 		for i := range x.cols {
 			if sqltype.EqualName(x.cols[i].Name, name) {
 				if t != nil {
@@ -213,6 +220,11 @@ func (s *scope) find(c *ast.ColumnReferenceExpression) (t *tableRef, ord int) {
 		}
 	}
 	return t, ord
+}
+
+// refuse is the error of a column that is not built.
+func (t *tableRef) refuse(column string) {
+	unsupported("the column %s of %s, which SQL Server has and the simulator has not", column, t.alias)
 }
 
 func columnText(c *ast.ColumnReferenceExpression) string {
