@@ -194,3 +194,31 @@ func isError(err error, number int32) bool {
 	}
 	return e.Number == number
 }
+
+// A transaction keeps its database in use, wherever its session has gone meanwhile (Microsoft: RESTORE Statements
+// (Transact-SQL): nobody else may use the database; DROP DATABASE (Transact-SQL); Database engine events and errors, 3101 and
+// 3702).
+func TestATransactionKeepsItsDatabaseInUse(t *testing.T) {
+	t.Parallel()
+	m := master(t)
+	play(t, m, []step{
+		{sql: "CREATE DATABASE held"},
+		{sql: "USE held; CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY); USE master; BACKUP DATABASE held TO DISK = N'/b/held.bak'"},
+	})
+	for _, end := range []string{"COMMIT", "ROLLBACK"} {
+		other, err := master(t).Conn(t.Context())
+		must(t, err)
+		_, err = other.ExecContext(t.Context(), "USE held; BEGIN TRANSACTION; INSERT INTO dbo.t VALUES (1); USE master")
+		must(t, err)
+		play(t, m, []step{
+			{name: "restored", sql: "RESTORE DATABASE held FROM DISK = N'/b/held.bak' WITH REPLACE", err: 3101},
+			{name: "dropped", sql: "DROP DATABASE held", err: 3702},
+		})
+		_, err = other.ExecContext(t.Context(), end)
+		must(t, err)
+		play(t, m, []step{
+			{name: "restored behind " + end, sql: "RESTORE DATABASE held FROM DISK = N'/b/held.bak' WITH REPLACE; SELECT COUNT(*) FROM held.dbo.t", rows: []string{"0"}},
+		})
+	}
+	play(t, m, []step{{name: "dropped in the end", sql: "DROP DATABASE held"}})
+}

@@ -67,7 +67,7 @@ func (s *Session) RestoreDatabase(r tsql.Restore) error {
 		db = s.srv.add(r.Database)
 	case db == s.db:
 		return sqltype.Errorf(3102, "RESTORE cannot process database '%s' because it is in use by this session. It is recommended that the master database be used when performing this operation.", db.Name)
-	case db.sessions > 0:
+	case db.sessions > 0 || db.open.Load() > 0:
 		return sqltype.Errorf(3101, "Exclusive access could not be obtained because the database is in use.")
 	case !r.Replace && db.family != from.family:
 		return sqltype.Errorf(3154, "The backup set holds a backup of a database other than the existing '%s' database.", db.Name)

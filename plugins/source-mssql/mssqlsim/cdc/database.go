@@ -45,7 +45,8 @@ type Database struct {
 	shaping atomic.Pointer[Tx] // the transaction that has changed the shape and has not ended
 	shapes  int64              // changes of the shape of tables so far
 
-	sessions int // whose current database this is; guarded by the server's mu
+	sessions int          // whose current database this is; guarded by the server's mu
+	open     atomic.Int64 // transactions that sessions have begun here, wherever they are by now
 
 	last    LSN   // newest LSN given out
 	ddls    int64 // changes of the shape of captured tables so far

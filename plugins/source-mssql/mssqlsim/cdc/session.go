@@ -238,7 +238,8 @@ func (s *Session) Stamp() uint64 { return s.srv.moves.Load() }
 func (s *Session) Begin() error {
 	if s.nesting == 0 {
 		s.tx = s.db.begin()
-		s.tx.session, s.tx.priority = s.SPID, s.priority
+		s.tx.session, s.tx.priority, s.tx.open = s.SPID, s.priority, true
+		s.db.open.Add(1)
 	}
 	s.nest(s.nesting + 1)
 	return nil

@@ -41,6 +41,8 @@ type Tx struct {
 	// undone are how to undo changes of shape
 	undone []func()
 	done   bool
+	// open tells that a session has begun it: it keeps its database in use, wherever the session is meanwhile
+	open bool
 }
 
 // op is one change of the log. n is its number in the transaction: its __$seqval is the commit's LSN plus n.
@@ -360,6 +362,10 @@ func (db *Database) await(ctx context.Context, tx *Tx, wait lockWait, mode lockM
 
 // release gives all locks back and wakes those who wait. The database's lock is held.
 func (tx *Tx) release() {
+	if tx.open {
+		tx.open = false
+		tx.db.open.Add(-1)
+	}
 	for _, l := range tx.locks {
 		delete(l.table.locks, l.key)
 	}

@@ -1,4 +1,4 @@
--- source: "Microsoft: Deadlocks guide, Deadlock detection: the session with the lowest deadlock priority is chosen as the deadlock victim; error 1205, and its transaction is rolled back"
+-- source: "Microsoft: Deadlocks guide, Deadlock detection: the session with the lower priority is chosen as the deadlock victim; error 1205, and its transaction is rolled back"
 EXEC sys.sp_cdc_enable_db
 GO
 CREATE TABLE dbo.t (id int NOT NULL CONSTRAINT PK_t PRIMARY KEY, note int NOT NULL);

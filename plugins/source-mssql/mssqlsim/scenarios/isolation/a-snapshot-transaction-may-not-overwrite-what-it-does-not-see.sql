@@ -1,4 +1,4 @@
--- source: "Microsoft: Transaction locking and row versioning guide, Modify data under snapshot isolation: update conflict, error 3960"
+-- source: "Microsoft: Transaction locking and row versioning guide, Modify data without optimized locking: if the data row has been modified outside of the SNAPSHOT transaction, an update conflict occurs and the SNAPSHOT transaction is terminated"
 ALTER DATABASE CURRENT SET ALLOW_SNAPSHOT_ISOLATION ON
 GO
 CREATE TABLE dbo.t (id int NOT NULL CONSTRAINT PK_t PRIMARY KEY, note int NOT NULL);

@@ -1,5 +1,5 @@
--- source: "Microsoft: Deadlocks guide, Deadlock concepts: a deadlock occurs when two or more tasks permanently block each other"
--- source: "Microsoft: SET LOCK_TIMEOUT (Transact-SQL)"
+-- source: "Microsoft: Deadlocks guide, Understand deadlocks: a deadlock occurs when two or more tasks permanently block each other"
+-- source: "Microsoft: SET LOCK_TIMEOUT (Transact-SQL): when a wait for a lock exceeds the time-out value, an error is returned"
 CREATE TABLE dbo.t (id int NOT NULL CONSTRAINT PK_t PRIMARY KEY, note int NOT NULL);
 INSERT INTO dbo.t VALUES (1, 0), (2, 0)
 GO

@@ -1,4 +1,4 @@
--- source: "Microsoft: Table hints (Transact-SQL), HOLDLOCK: is equivalent to SERIALIZABLE; makes shared locks more restrictive by holding them until a transaction is completed; applies only to the table or view for which it is specified"
+-- source: "Microsoft: Table hints (Transact-SQL), HOLDLOCK: equivalent to SERIALIZABLE, applies only to the table or view for which it is specified; SERIALIZABLE: makes shared locks more restrictive by holding them until a transaction is completed"
 CREATE TABLE dbo.t (id int NOT NULL CONSTRAINT PK_t PRIMARY KEY);
 CREATE TABLE dbo.u (id int NOT NULL CONSTRAINT PK_u PRIMARY KEY);
 INSERT INTO dbo.t VALUES (1), (5), (9), (20)

@@ -1,4 +1,4 @@
--- source: "Microsoft: Table hints (Transact-SQL), TABLOCK: specifies that the acquired lock is applied at the table level; in a SELECT statement a shared lock, held until the end of the statement unless HOLDLOCK is specified too"
+-- source: "Microsoft: Table hints (Transact-SQL), TABLOCK: the shared lock is applied to the entire table; if HOLDLOCK is also specified, it is held until the end of the transaction"
 CREATE TABLE dbo.t (id int NOT NULL CONSTRAINT PK_t PRIMARY KEY, note int NOT NULL);
 INSERT INTO dbo.t VALUES (1, 1), (2, 2)
 GO

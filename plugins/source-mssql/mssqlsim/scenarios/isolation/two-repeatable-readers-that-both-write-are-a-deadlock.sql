@@ -1,5 +1,5 @@
--- source: "Microsoft: Transaction locking and row versioning guide, Lock modes: update locks are used to prevent a common form of deadlock: two transactions hold shared locks and then attempt to update"
--- source: "Microsoft: SET DEADLOCK_PRIORITY (Transact-SQL), Arguments, LOW"
+-- source: "Microsoft: Transaction locking and row versioning guide, Update locks: both transactions are converting to exclusive locks, and each waits for the other to release its shared lock, a deadlock"
+-- source: "Microsoft: SET DEADLOCK_PRIORITY (Transact-SQL), LOW: the current session will be the deadlock victim if other sessions have deadlock priority NORMAL"
 CREATE TABLE dbo.t (id int NOT NULL CONSTRAINT PK_t PRIMARY KEY, note int NOT NULL);
 INSERT INTO dbo.t VALUES (1, 0)
 GO

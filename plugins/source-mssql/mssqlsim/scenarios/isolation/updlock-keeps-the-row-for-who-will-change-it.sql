@@ -1,5 +1,5 @@
 -- source: "Microsoft: Table hints (Transact-SQL), UPDLOCK: specifies that update locks are to be taken and held until the transaction completes"
--- source: "Microsoft: Transaction locking and row versioning guide, Lock compatibility: a resource with an update lock can be read, but not locked for update by another transaction"
+-- source: "Microsoft: Transaction locking and row versioning guide, Lock compatibility, the table: a shared lock is granted beside an update lock, another update lock is not"
 CREATE TABLE dbo.t (id int NOT NULL CONSTRAINT PK_t PRIMARY KEY, note int NOT NULL);
 INSERT INTO dbo.t VALUES (1, 1), (2, 2)
 GO

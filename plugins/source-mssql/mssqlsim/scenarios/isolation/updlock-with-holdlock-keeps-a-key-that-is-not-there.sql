@@ -1,5 +1,5 @@
--- source: "Microsoft: Transaction locking and row versioning guide, Key-range locking, Range lookup of nonexistent row"
--- source: "Microsoft: Table hints (Transact-SQL), UPDLOCK and HOLDLOCK"
+-- source: "Microsoft: Transaction locking and row versioning guide, Key-range locking, Singleton fetch of nonexistent data: no other transaction can be allowed to insert that nonexistent row"
+-- source: "Microsoft: Table hints (Transact-SQL), UPDLOCK: update locks are held until the transaction completes; HOLDLOCK: equivalent to SERIALIZABLE"
 CREATE TABLE dbo.t (id int NOT NULL CONSTRAINT PK_t PRIMARY KEY, note int NOT NULL);
 INSERT INTO dbo.t VALUES (1, 1), (9, 9)
 GO

@@ -1,4 +1,4 @@
--- source: "Microsoft: Transaction locking and row versioning guide, Lock modes: exclusive locks"
+-- source: "Microsoft: Transaction locking and row versioning guide, Exclusive locks: no other transactions can modify the data protected by the lock"
 EXEC sys.sp_cdc_enable_db
 GO
 CREATE TABLE dbo.t (id int NOT NULL CONSTRAINT PK_t PRIMARY KEY, note int NOT NULL);
