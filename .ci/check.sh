@@ -37,6 +37,12 @@ need openjdk-17-jdk-headless command -v javac
 need maven command -v mvn
 need libltdl7 python3 -c 'import ctypes; ctypes.CDLL("libltdl.so.7")'
 need freetds-bin command -v tsql
+. .ci/versions.sh
+for tool in python java javac; do # one that is there and too old is not replaced
+  why=$(lacking "$tool")
+  [ -z "$why" ] || { echo "$why" >&2; exit 1; }
+done
+bash .ci/versions_test.sh
 step "generate"
 make --no-print-directory generate
 clean "after make generate"

@@ -16,8 +16,8 @@ import (
 // TestMain is the simulator when it is started as such: the measured parts
 // start their own program for it.
 func TestMain(m *testing.M) {
-	if os.Getenv(simulatorVariable) != "" {
-		exit(serveSimulator(os.Stdin, os.Stdout))
+	if kind := os.Getenv(simulatorVariable); kind != "" {
+		exit(serve(kind, os.Stdin, os.Stdout))
 	}
 	os.Exit(run(m))
 }

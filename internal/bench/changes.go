@@ -190,9 +190,13 @@ func (b *bench) simulated(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	made, err := b.cannedRead(ctx, read)
+	if err != nil {
+		return err
+	}
 	perSecond := float64(n) / six
-	b.add(figure{name: fmt.Sprintf("simulator: six columns of %s changes over loopback", quantity.Grouped(n)), ours: rate(n, six), baseline: seconds(six) + " for all",
-		aim: ">= 400,000 rows/s", met: perSecond >= 400_000})
+	b.add(figure{name: fmt.Sprintf("simulator: six columns of %s changes over loopback", quantity.Grouped(n)), ours: rate(n, six), baseline: rate(n, made) + " of canned rows",
+		ratio: fmt.Sprintf("%.2f of canned rows", made/six), aim: ">= 400,000 rows/s", met: perSecond >= 400_000})
 	eleven, err := read("the source's statement", func() (int64, error) { return readSource(ctx, db, q) })
 	if err != nil {
 		return err
@@ -206,6 +210,25 @@ func (b *bench) simulated(ctx context.Context) (err error) {
 	b.add(figure{name: "simulator: first row of that range", ours: millis(first), baseline: seconds(eleven) + " for all",
 		ratio: fmt.Sprintf("%.4f x all", first/eleven), aim: "<= 10 ms", met: first <= 0.010})
 	return nil
+}
+
+// cannedRead is how long the same loop over the same columns takes where the
+// rows were made beforehand.
+func (b *bench) cannedRead(ctx context.Context, read func(string, func() (int64, error)) (float64, error)) (took float64, err error) {
+	server, err := b.startServer(ctx, cannedServer)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, server.close()) }()
+	if err := server.do(fmt.Sprintf("rows %d", b.size.read)); err != nil {
+		return 0, err
+	}
+	db, err := sql.Open("sqlserver", server.url+"&packet+size=32767")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return read("a read of canned rows", func() (int64, error) { return readSix(ctx, db) })
 }
 
 func millis(s float64) string { return fmt.Sprintf("%.1f ms", s*1e3) }

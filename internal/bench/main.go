@@ -117,8 +117,8 @@ func (b *bench) run(ctx context.Context, only *regexp.Regexp) error {
 }
 
 func main() {
-	if os.Getenv(simulatorVariable) != "" {
-		exit(serveSimulator(os.Stdin, os.Stdout))
+	if kind := os.Getenv(simulatorVariable); kind != "" {
+		exit(serve(kind, os.Stdin, os.Stdout))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

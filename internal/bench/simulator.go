@@ -80,14 +80,35 @@ type simulator struct {
 	out *bufio.Scanner
 }
 
-// simulatorVariable in the environment makes this program the simulator.
-const simulatorVariable = "PIPECTL_BENCH_SIMULATOR"
+// simulatorVariable in the environment makes this program a server: the
+// simulator, or one with canned rows.
+const (
+	simulatorVariable = "PIPECTL_BENCH_SIMULATOR"
+	simulatorServer   = "simulator"
+	cannedServer      = "canned"
+)
+
+// serve is the process of a server.
+func serve(kind string, in io.Reader, out io.Writer) error {
+	switch kind {
+	case simulatorServer:
+		return serveSimulator(in, out)
+	case cannedServer:
+		return serveCanned(in, out)
+	}
+	return fmt.Errorf("%s is %q, which is no server", simulatorVariable, kind)
+}
 
 // startSimulator starts it as a process of its own, so that neither its memory
 // nor its work count as the program's.
 func (b *bench) startSimulator(ctx context.Context) (*simulator, error) {
+	return b.startServer(ctx, simulatorServer)
+}
+
+// startServer starts a server as a process of its own.
+func (b *bench) startServer(ctx context.Context, kind string) (*simulator, error) {
 	cmd := exec.CommandContext(ctx, b.self)
-	cmd.Env = append(os.Environ(), simulatorVariable+"=1")
+	cmd.Env = append(os.Environ(), simulatorVariable+"="+kind)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -98,11 +119,11 @@ func (b *bench) startSimulator(ctx context.Context) (*simulator, error) {
 		return nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("starting the simulator: %w", err)
+		return nil, fmt.Errorf("starting the server %s: %w", kind, err)
 	}
 	s := &simulator{cmd: cmd, in: in, out: bufio.NewScanner(out)}
 	if !s.out.Scan() {
-		return nil, errors.Join(errors.New("the simulator does not start"), s.close())
+		return nil, errors.Join(fmt.Errorf("the server %s does not start", kind), s.close())
 	}
 	s.url = s.out.Text()
 	return s, nil

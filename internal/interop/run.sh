@@ -17,10 +17,12 @@ missing() {
   exit 0
 }
 
+. "$root/.ci/versions.sh"
 python=${PYTHON:-python3}
-"$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || missing "Python 3.11 or newer with venv is missing"
-version=$(java -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p' | head -1) || version=
-[ "${version:-0}" -ge 17 ] || missing "Java 17 or newer is missing, Spark needs it"
+for tool in python java; do
+  why=$(lacking "$tool")
+  [ -z "$why" ] || missing "$why"
+done
 
 # mssql-python brings the ODBC driver along, but not the libltdl that the driver loads.
 without=()

@@ -7,6 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../../.." && pwd)
 build=$root/bin/judges
 venv=$root/.venv-judges
+. "$root/.ci/versions.sh"
 go=${GO:-go}
 all=(jdbc jtds odbc reference python-tds tedious tsql debezium go-mssqldb)
 [ $# -gt 0 ] || set -- "${all[@]}"
@@ -26,16 +27,16 @@ stop() {
 }
 trap stop EXIT
 
-# missing JUDGE WHAT: it does not run.
+# missing JUDGE WHY: it does not run.
 missing() {
-  printf '\n*** judges: %s: %s is missing\n' "$1" "$2" >&2
+  printf '\n*** judges: %s: %s\n' "$1" "$2" >&2
   if [ -n "${CI:-}" ]; then
     printf '*** judges: %s: failed, because CI is set.\n\n' "$1" >&2
-    failures=$((failures + 1)) result[$1]="FAILED: $2 is missing"
+    failures=$((failures + 1)) result[$1]="FAILED: $2"
     return
   fi
   printf '*** judges: %s: SKIPPED. It has not seen this simulator.\n\n' "$1" >&2
-  result[$1]="SKIPPED: $2 is missing"
+  result[$1]="SKIPPED: $2"
 }
 
 # start TLS: a server with the judges' tables, on a free port; sets address. TLS is empty for one without tables.
@@ -122,21 +123,21 @@ finish() {
 
 # need JUDGE: what it runs with is there; says so when not.
 need() {
+  local why
   case $1 in
     jdbc | jtds | debezium)
-      local version
-      version=$(javac -version 2>&1 | sed -n 's/^javac \([0-9]*\).*/\1/p')
-      [ "${version:-0}" -ge 17 ] || { missing "$1" "a JDK 17 or newer"; return 1; }
-      command -v mvn >/dev/null || { missing "$1" "Maven (mvn)"; return 1; }
+      why=$(lacking javac)
+      [ -z "$why" ] || { missing "$1" "$why"; return 1; }
+      command -v mvn >/dev/null || { missing "$1" "Maven (mvn) is missing"; return 1; }
       ;;
     odbc | reference | python-tds | tedious)
-      "${PYTHON:-python3}" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
-        { missing "$1" "Python 3.11 or newer with venv"; return 1; }
+      why=$(lacking python)
+      [ -z "$why" ] || { missing "$1" "$why"; return 1; }
       # mssql-python brings the driver along, but not the libltdl that the driver loads.
       [ "$1" = python-tds ] || [ "$1" = tedious ] || "${PYTHON:-python3}" -c 'import ctypes; ctypes.CDLL("libltdl.so.7")' 2>/dev/null ||
-        { missing "$1" "libltdl.so.7 (Debian: libltdl7)"; return 1; }
+        { missing "$1" "libltdl.so.7 (Debian: libltdl7) is missing"; return 1; }
       ;;
-    tsql) command -v tsql >/dev/null || { missing "$1" "tsql (Debian: freetds-bin)"; return 1; } ;;
+    tsql) command -v tsql >/dev/null || { missing "$1" "tsql (Debian: freetds-bin) is missing"; return 1; } ;;
   esac
 }
 
