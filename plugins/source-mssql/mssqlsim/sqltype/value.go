@@ -1,6 +1,7 @@
 package sqltype
 
 import (
+	"encoding/binary"
 	"math"
 	"math/big"
 	"strings"
@@ -224,15 +225,19 @@ func (v Value) AppendKey(b []byte, t Type) []byte {
 		if !t.caseSensitive() {
 			s = fold(s)
 		}
-		return append(append(b, s...), 0)
+		return append(binary.AppendUvarint(b, uint64(len(s))), s...) // what is in it cannot be taken for the next key
 	case isBytes:
-		return append(append(append(b, 6), strings.TrimRight(v.s, "\x00")...), 0, 0)
+		s := strings.TrimRight(v.s, "\x00")
+		return append(binary.AppendUvarint(append(b, 6), uint64(len(s))), s...)
 	case isDec:
 		return append(append(append(b, 3), strings.TrimRight(FormatDecimal(rescaleExact(v, 38)), "0")...), 0)
 	case isGUID:
 		return append(append(b, 7), v.s...)
 	}
 	b = append(b, byte(v.repr))
+	if v.repr == isFloat && v.Float() == 0 {
+		v.n = 0 // of two zeros that are equal
+	}
 	for i := 0; i < 64; i += 8 {
 		b = append(b, byte(v.n>>i))
 	}

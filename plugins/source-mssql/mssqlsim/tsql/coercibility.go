@@ -25,6 +25,10 @@ func collationName(e expr) string {
 	return e.typ.Collation
 }
 
+func sameCollation(x, y sqltype.Type) bool {
+	return strings.EqualFold(collationName(expr{typ: x}), collationName(expr{typ: y}))
+}
+
 // agree gives the collation that two expressions take together.
 func agree(x, y expr) (string, coercibility) {
 	switch {

@@ -149,7 +149,7 @@ func (b *binder) expr(x ast.ScalarExpression, sc *scope) expr {
 		return b.literal(x)
 	case *ast.VariableReference:
 		v := b.variable(e.Name)
-		return expr{typ: v.typ, null: true, konst: true, eval: func(*frame) sqltype.Value { return v.val }}
+		return expr{typ: v.typ, null: true, konst: !b.assigning, eval: func(*frame) sqltype.Value { return v.val }}
 	case *ast.GlobalVariableExpression:
 		return b.global(e.Name)
 	case *ast.ColumnReferenceExpression:

@@ -58,7 +58,7 @@ func (s *source) equalities(cs []*conjunct) (k joinKeys) {
 			seg, pos := a.ref.idx, a.ref.use(a.ord)
 			k.left = append(k.left, a.val)
 			k.right = append(k.right, expr{typ: col.Type, eval: func(f *frame) sqltype.Value { return f.seg[seg][pos] }})
-			k.types = append(k.types, sqltype.Common(col.Type, a.val.typ))
+			k.types = append(k.types, a.typ)
 			break
 		}
 	}

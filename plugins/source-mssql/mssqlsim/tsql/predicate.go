@@ -73,7 +73,10 @@ func (b *binder) pred(x ast.BooleanExpression, sc *scope) pred {
 		if q, ok := e.Subquery.(*ast.QuerySpecification); ok && len(q.SelectElements) == 1 {
 			b.looked, _ = q.SelectElements[0].(*ast.SelectStarExpression)
 		}
-		p := b.subquery(e.Subquery, sc)
+		p, pr := b.probed(e.Subquery, sc, nil)
+		if pr.ok {
+			return pr.test
+		}
 		return func(f *frame) tri {
 			found := no
 			b.each(p, f, func(sqltype.Row) bool {
@@ -180,21 +183,7 @@ func (b *binder) in(e *ast.BooleanInExpression, sc *scope) pred {
 		list = append(list, b.compare("Equals", v, b.expr(y, sc)))
 	}
 	if e.Subquery != nil {
-		p := b.subquery(e.Subquery, sc)
-		if len(p.columns()) != 1 {
-			failf(116, "Only one expression can be specified in the select list when the subquery is not introduced with EXISTS.")
-		}
-		var cur sqltype.Value
-		eq := b.compare("Equals", v, expr{typ: p.columns()[0].Type, null: true, eval: func(*frame) sqltype.Value { return cur }})
-		list = append(list, func(f *frame) tri {
-			found := no
-			b.each(p, f, func(row sqltype.Row) bool {
-				cur = row[0]
-				found = max(found, eq(f))
-				return found != yes
-			})
-			return found
-		})
+		list = append(list, b.inQuery(v, e.Subquery, sc))
 	}
 	return func(f *frame) tri {
 		found := no
@@ -206,6 +195,27 @@ func (b *binder) in(e *ast.BooleanInExpression, sc *scope) pred {
 		if not {
 			found = yes - found
 		}
+		return found
+	}
+}
+
+func (b *binder) inQuery(v expr, q ast.QueryExpression, sc *scope) pred {
+	p, pr := b.probed(q, sc, &v)
+	if len(p.columns()) != 1 {
+		failf(116, "Only one expression can be specified in the select list when the subquery is not introduced with EXISTS.")
+	}
+	if pr.ok {
+		return pr.test
+	}
+	var cur sqltype.Value
+	eq := b.compare("Equals", v, expr{typ: p.columns()[0].Type, null: true, eval: func(*frame) sqltype.Value { return cur }})
+	return func(f *frame) tri {
+		found := no
+		b.each(p, f, func(row sqltype.Row) bool {
+			cur = row[0]
+			found = max(found, eq(f))
+			return found != yes
+		})
 		return found
 	}
 }

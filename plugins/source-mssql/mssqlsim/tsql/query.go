@@ -18,6 +18,9 @@ type binder struct {
 	rowsWanted bool
 	// declarations is a text of declarations that is read apart from the batch.
 	declarations string
+	// probing waits for the subquery that is bound next; assigning: the statement assigns variables from row to row.
+	probing   *probe
+	assigning bool
 	// changing is the table of a FROM that the statement changes, and changingScan its scan.
 	changing *ast.NamedTableReference
 	// setting: the values of SET of an UPDATE are being bound.
@@ -32,6 +35,7 @@ func (b *binder) query(q ast.QueryExpression, outer *scope) plan {
 	case *ast.QueryParenthesisExpression:
 		return b.query(x.QueryExpression, outer)
 	case *ast.BinaryQueryExpression:
+		b.probing = nil
 		return b.union(x, outer)
 	case *ast.QuerySpecification:
 		return b.spec(x, outer)
@@ -180,15 +184,30 @@ func (b *binder) spec(q *ast.QuerySpecification, outer *scope) plan {
 	b.rowsWanted = wanted && !grouped && !p.distinct && q.TopRowFilter == nil && q.OffsetClause == nil && !hasWindow(q.SelectElements)
 	sc := &scope{outer: outer}
 	p.segs = sc
+	pr := b.probing
+	b.probing = nil
 	var input node = &oneRow{}
 	var cs []*conjunct
 	if q.FromClause != nil && len(q.FromClause.TableReferences) > 0 {
+		around := sc.readsAround()
 		src := b.declareAll(q.FromClause, sc)
 		b.rowsWanted = false // subqueries of expressions
+		alone := sc.readsAround() == around
 		if q.WhereClause != nil {
 			cs = b.conjuncts(q.WhereClause.SearchCondition, sc)
 		}
-		input = b.join(src, sc, cs, 0)
+		own := cs
+		if pr != nil && alone && pr.takes(q, grouped) {
+			if some, ok := pr.split(b, src, cs); ok {
+				own, pr.ok, pr.plan = some, true, p
+			}
+		}
+		around = sc.readsAround()
+		input = b.join(src, sc, own, 0)
+		if pr != nil && pr.ok {
+			pr.ok, pr.input = sc.readsAround() == around, input // conditions of ON may read the queries around
+			pr.remember(cs)
+		}
 	} else {
 		b.rowsWanted = false
 		if q.WhereClause != nil {
@@ -206,9 +225,13 @@ func (b *binder) spec(q *ast.QuerySpecification, outer *scope) plan {
 	}
 	var windows []*windowCall
 	top.windows = &windows
+	around := sc.readsAround()
 	b.selectList(q.SelectElements, top, p)
 	if group != nil {
 		top.group.clause = "HAVING"
+	}
+	if pr != nil && pr.ok && pr.in != nil {
+		pr.ok = len(p.outs) == 1 && sc.readsAround() == around && pr.compares(b, p.outs[0])
 	}
 	if grouped && q.HavingClause != nil {
 		input = &filterNode{run: b.run, input: input, preds: []pred{b.pred(q.HavingClause.SearchCondition, top)}}

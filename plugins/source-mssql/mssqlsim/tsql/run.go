@@ -475,6 +475,7 @@ func (x *executor) assign(b *binder, q *ast.QuerySpecification) error {
 		vars, kinds = append(vars, b.variable(s.Variable.Name)), append(kinds, s.AssignmentKind)
 		c.SelectElements = append(c.SelectElements, &ast.SelectScalarExpression{Expression: s.Expression})
 	}
+	b.assigning = true
 	p := b.query(&c, nil)
 	var row sqltype.Row
 	var sets []expr

@@ -12,6 +12,9 @@ type conjunct struct {
 	args []searchArg
 	seek int  // how many of args a scan must seek with to settle the whole condition; 0 when none can
 	done bool // applied somewhere below
+	// around: it reads rows of the queries around. An equality has two sides.
+	around, equality bool
+	sides            [2]side
 }
 
 // searchArg is a condition of the form "column op value" that a scan can seek with.
@@ -20,6 +23,7 @@ type searchArg struct {
 	ord  int
 	op   string // =, <, <=, >, >=, null
 	val  expr
+	typ  sqltype.Type // in which they are compared
 	deps uint64
 	of   *conjunct
 }
@@ -35,17 +39,19 @@ func (b *binder) conjuncts(x ast.BooleanExpression, sc *scope) []*conjunct {
 		}
 	}
 	c := &conjunct{}
+	before := sc.readsAround()
 	c.deps = b.tracked(sc, func() { c.p = b.pred(x, sc) })
+	c.around = sc.readsAround() != before
 	switch e := x.(type) {
 	case *ast.BooleanComparisonExpression:
 		if b.looseNull(e) {
 			break
 		}
-		c.args, c.seek = b.searchArgs(e.ComparisonType, e.FirstExpression, e.SecondExpression, sc), 1
+		c.args, c.seek = b.searchArgs(e.ComparisonType, e.FirstExpression, e.SecondExpression, sc, c), 1
 	case *ast.BooleanTernaryExpression:
 		if e.TernaryExpressionType == "Between" {
-			c.args = append(b.searchArgs("GreaterThanOrEqualTo", e.FirstExpression, e.SecondExpression, sc),
-				b.searchArgs("LessThanOrEqualTo", e.FirstExpression, e.ThirdExpression, sc)...)
+			c.args = append(b.searchArgs("GreaterThanOrEqualTo", e.FirstExpression, e.SecondExpression, sc, c),
+				b.searchArgs("LessThanOrEqualTo", e.FirstExpression, e.ThirdExpression, sc, c)...)
 			c.seek = 2
 		}
 	case *ast.BooleanIsNullExpression:
@@ -72,14 +78,22 @@ func (b *binder) tracked(sc *scope, fn func()) uint64 {
 var seekOps = map[string][2]string{"Equals": {"=", "="}, "LessThan": {"<", ">"}, "LessThanOrEqualTo": {"<=", ">="}, "GreaterThan": {">", "<"},
 	"GreaterThanOrEqualTo": {">=", "<="}}
 
-func (b *binder) searchArgs(op string, x, y ast.ScalarExpression, sc *scope) (out []searchArg) {
+func (b *binder) searchArgs(op string, x, y ast.ScalarExpression, sc *scope, c *conjunct) (out []searchArg) {
 	ops, ok := seekOps[op]
 	if !ok {
 		return nil
 	}
-	var v, w expr
-	dv := b.tracked(sc, func() { v = b.expr(x, sc) })
-	dw := b.tracked(sc, func() { w = b.expr(y, sc) })
+	bound := func(x ast.ScalarExpression) (s side) {
+		before := sc.readsAround()
+		s.deps = b.tracked(sc, func() { s.e = b.expr(x, sc) })
+		s.around = sc.readsAround() != before
+		return s
+	}
+	left, right := bound(x), bound(y)
+	if op == "Equals" {
+		c.equality, c.sides = true, [2]side{left, right}
+	}
+	v, w, dv, dw := left.e, right.e, left.deps, right.deps
 	add := func(col, val expr, deps uint64, op string) {
 		if col.ref == nil || col.depth != 0 || deps&(1<<col.ref.idx) != 0 {
 			return
@@ -89,10 +103,13 @@ func (b *binder) searchArgs(op string, x, y ast.ScalarExpression, sc *scope) (ou
 		if t.Class() != col.typ.Class() && !whole || t.Kind == sqltype.DateTimeOffset && col.typ.Kind != t.Kind {
 			return
 		}
+		if t.Class() == sqltype.ClassString {
+			t.Collation, _ = agree(col, val) // a conflict was refused where the condition was bound
+		}
 		if val.typ.Class() != t.Class() {
 			val = b.cast(val, t, 0)
 		}
-		out = append(out, searchArg{ref: col.ref, ord: col.ord, op: op, val: val, deps: deps})
+		out = append(out, searchArg{ref: col.ref, ord: col.ord, op: op, val: val, typ: t, deps: deps})
 	}
 	add(v, w, dw, ops[0])
 	add(w, v, dv, ops[1])
@@ -127,7 +144,7 @@ func (n *scanNode) seek(cs []*conjunct, avail uint64) {
 	find := func(ord int, ops ...string) (out []searchArg) {
 		for _, c := range cs {
 			for _, a := range c.args {
-				if a.ref != n.ref || a.ord != ord || a.deps&^avail != 0 {
+				if a.ref != n.ref || a.ord != ord || a.deps&^avail != 0 || a.op != "null" && !sameOrder(a.typ, n.ref.cols[ord].Type) {
 					continue
 				}
 				for _, op := range ops {
@@ -149,6 +166,11 @@ func (n *scanNode) seek(cs []*conjunct, avail uint64) {
 	}
 	n.unique = unique && len(n.prefix) == len(orders[0])
 	n.settle()
+}
+
+// sameOrder tells whether values of a column are in the order in which a comparison has them.
+func sameOrder(compared, column sqltype.Type) bool {
+	return compared.Class() != sqltype.ClassString || sameCollation(compared, column)
 }
 
 // settle takes the conditions off that the scan alone makes true for every row.

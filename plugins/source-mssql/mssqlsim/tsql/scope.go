@@ -107,6 +107,8 @@ type scope struct {
 	outer  *scope
 	// touched collects the segments that expressions bound in this scope read.
 	touched uint64
+	// reads counts the columns of this scope that were bound, here and in subqueries.
+	reads int
 	// group is set where only groups and aggregates exist; base is then the scope of the rows.
 	group *grouping
 	// windows collects window functions met while binding the select list.
@@ -251,6 +253,7 @@ func (b *binder) column(c *ast.ColumnReferenceExpression, sc *scope) expr {
 	for s := sc; s != nil; s, depth = s.outer, depth+1 {
 		if s.group != nil {
 			if e, ok := s.group.column(b, c); ok {
+				s.reads++
 				return e.at(depth)
 			}
 		}
@@ -259,6 +262,7 @@ func (b *binder) column(c *ast.ColumnReferenceExpression, sc *scope) expr {
 			continue
 		}
 		s.touched |= 1 << t.idx
+		s.reads++
 		seg, pos := t.idx, t.use(ord)
 		e := t.expr(ord, depth)
 		switch depth {
