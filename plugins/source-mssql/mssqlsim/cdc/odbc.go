@@ -215,12 +215,6 @@ func spColumns(s *Session, db *Database, a args, newTypes bool) (*tsql.Rows, err
 		ncol("SS_XML_SCHEMACOLLECTION_NAME", sysname), ncol("SS_DATA_TYPE", tiny)}}
 	ver, asked := a["@ODBCVer"]
 	odbc3 := asked && !ver.IsNull() && ver.Int() == 3
-	one := func(b bool) sqltype.Value {
-		if b {
-			return num(1)
-		}
-		return num(0)
-	}
 	for _, o := range s.objects(db) {
 		if !a.matching("@table_owner", o.schema) || !a.matching("@table_name", o.name) {
 			continue
@@ -229,22 +223,15 @@ func spColumns(s *Session, db *Database, a args, newTypes bool) (*tsql.Rows, err
 			if !a.matching("@column_name", c.Name) {
 				continue
 			}
-			typ, prec, length, scale, radix := odbcType(c.Type)
-			name, nullable, octets, dataType, sub := c.Type.Kind.String(), "NO", null, num(typ), null
-			if old := c.Type.Kind == sqltype.DateTime || c.Type.Kind == sqltype.SmallDateTime; c.Type.Class() == sqltype.ClassTime && (old || newTypes) {
-				typ, length, dataType, sub = odbcTime(c.Type, odbc3)
-			}
+			x, name, nullable := odbcOf(c.Type, odbc3, newTypes), c.Type.Kind.String(), "NO"
 			if c.Nullable {
 				nullable = "YES"
 			}
 			if c.Identity {
 				name += " identity"
 			}
-			if k := c.Type.Class(); k == sqltype.ClassString || k == sqltype.ClassBinary {
-				octets = num(length)
-			}
-			r.Data = append(r.Data, sqltype.Row{text(db.Name), text(o.schema), text(o.name), text(c.Name), num(typ), text(name), num(prec), num(length), scale, radix, one(c.Nullable), null, orNull(c.def),
-				dataType, sub, octets, num(int64(i + 1)), text(nullable), one(c.sparse), num(0), one(c.Computed), one(c.Identity), null, null, null, null, null, null, num(38)})
+			r.Data = append(r.Data, sqltype.Row{text(db.Name), text(o.schema), text(o.name), text(c.Name), num(x.typ), text(name), num(x.prec), num(x.length), x.scale, x.radix, flag01(c.Nullable), null, orNull(c.def),
+				x.dataType, x.sub, x.octs, num(int64(i + 1)), text(nullable), flag01(c.sparse), num(0), flag01(c.Computed), flag01(c.Identity), null, null, null, null, null, null, num(38)})
 		}
 	}
 	return r, nil

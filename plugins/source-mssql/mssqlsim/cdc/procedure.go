@@ -29,7 +29,7 @@ func (s *Session) Procedure(n tsql.Name) (*tsql.Procedure, error) {
 	}
 	var def procedure
 	var ok bool
-	for _, m := range []map[string]procedure{procedures, catalogProcedures, shapeProcedures, securityProcedures, helpProcedures} {
+	for _, m := range []map[string]procedure{procedures, catalogProcedures, keyProcedures, routineProcedures, shapeProcedures, securityProcedures, helpProcedures} {
 		if def, ok = m[lower(n.Object)]; ok {
 			break
 		}

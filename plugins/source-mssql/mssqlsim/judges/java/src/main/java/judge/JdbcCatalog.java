@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.StringJoiner;
@@ -28,6 +29,29 @@ final class JdbcCatalog {
         suite.check("catalog: indexes", () -> rows(d.getIndexInfo(database, name[0], name[1], true, true), "INDEX_NAME", "COLUMN_NAME"));
         suite.check("catalog: databases", () -> rows(d.getCatalogs(), "TABLE_CAT"));
         suite.check("catalog: schemas", () -> rows(d.getSchemas(), "TABLE_SCHEM"));
+        suite.check("catalog: types", () -> rows(d.getTypeInfo(), "TYPE_NAME", "DATA_TYPE", "PRECISION"));
+        suite.check("catalog: best row identifier", () -> rows(d.getBestRowIdentifier(database, name[0], name[1], DatabaseMetaData.bestRowSession, true), "COLUMN_NAME", "DATA_TYPE"));
+        suite.check("catalog: table privileges", () -> rows(d.getTablePrivileges(database, name[0], name[1]), "GRANTEE", "PRIVILEGE", "IS_GRANTABLE"));
+        suite.check("catalog: column privileges", () -> rows(d.getColumnPrivileges(database, name[0], name[1], "%"), "COLUMN_NAME", "PRIVILEGE"));
+        suite.check("catalog: version columns", () -> {
+            try (ResultSet r = d.getVersionColumns(database, name[0], name[1])) {
+                Suite.want(!r.next(), "there is one");
+                return "none";
+            }
+        });
+        suite.check("catalog: procedures", this::procedures);
+    }
+
+    private String procedures() throws SQLException {
+        try (Statement s = d.getConnection().createStatement()) {
+            s.execute("CREATE PROCEDURE dbo.judged @n int, @m nvarchar(20) OUTPUT AS SET @m = N'x'");
+            try {
+                return rows(d.getProcedures(null, "dbo", "judged"), "PROCEDURE_NAME") + "; "
+                        + rows(d.getProcedureColumns(null, "dbo", "judged", null), "COLUMN_NAME", "COLUMN_TYPE", "DATA_TYPE");
+            } finally {
+                s.execute("DROP PROCEDURE dbo.judged");
+            }
+        }
     }
 
     private static String rows(ResultSet all, String... columns) throws SQLException {
