@@ -46,6 +46,7 @@ func (c *connection) dispatch(ctx context.Context, m message, r *Results) error 
 		if err != nil {
 			return c.badRequest(err, r)
 		}
+		r.secretive = c.s.Trace != nil && (secretWord.MatchString(sql) || secretCall.MatchString(sql))
 		c.s.trace(c.id, "batch", func(e *Event) { e.SQL = hide(sql) })
 		return c.exec(ctx, Request{SQL: sql}, r, false)
 	case pktRPC:
@@ -57,6 +58,7 @@ func (c *connection) dispatch(ctx context.Context, m message, r *Results) error 
 		for i, call := range calls {
 			c.traceCall(call)
 			r.failed, r.refused, r.named, r.status, r.outs, r.fault = false, false, false, 0, r.outs[:0], nil
+			r.secretive = c.s.Trace != nil && (r.secretive || call.secretive())
 			if err := c.call(ctx, call, r, i < len(calls)-1); err != nil {
 				return err
 			}
@@ -169,7 +171,7 @@ func (c *connection) settle(ctx context.Context, err error, r *Results, more boo
 		err = r.err
 	}
 	if errors.Is(err, ErrDrop) {
-		c.s.trace(c.id, "error", func(e *Event) { e.Detail = map[string]any{"err": traced(err)} })
+		c.s.trace(c.id, "error", func(e *Event) { e.Detail = map[string]any{"err": traced(err, r.secretive)} })
 		r.push()
 		if r.w.err == nil && !r.fault.silent() {
 			_ = r.w.flush() // the connection is cut whether or not the client still reads
@@ -177,7 +179,7 @@ func (c *connection) settle(ctx context.Context, err error, r *Results, more boo
 		return err
 	}
 	if err != nil && ctx.Err() == nil {
-		c.s.trace(c.id, "error", func(e *Event) { e.Detail = map[string]any{"err": traced(err)} })
+		c.s.trace(c.id, "error", func(e *Event) { e.Detail = map[string]any{"err": traced(err, r.secretive)} })
 		r.fail(err)
 	}
 	r.err = nil
