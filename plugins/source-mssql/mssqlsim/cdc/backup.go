@@ -110,7 +110,7 @@ func (db *Database) takeAll(from *Database) {
 	db.family = from.family
 	db.schemas, db.routines = slices.Clone(from.schemas), maps.Clone(from.routines)
 	db.nextObject, db.rowVersion, db.last, db.tran, db.ddls = from.nextObject, from.rowVersion, from.last, from.tran, from.ddls
-	db.snapshotAllowed.Store(from.snapshotAllowed.Load())
+	db.snapshots.Store(settled(from.snapshots.Load()))
 	db.rcsi.Store(from.rcsi.Load())
 	db.single.Store(from.single.Load())
 	db.enabled.Store(from.enabled.Load())

@@ -172,10 +172,8 @@ func sysDatabases(s *Session, _ *Database) *tsql.Rows {
 		if !s.serverCan("VIEW ANY DATABASE") && !s.reaches(d) {
 			continue
 		}
-		state, stateDesc := int64(0), "OFF"
-		if d.snapshotAllowed.Load() {
-			state, stateDesc = 1, "ON"
-		}
+		state := int64(d.snapshots.Load())
+		stateDesc := snapshotStates[state]
 		online, onlineDesc := int64(0), "ONLINE"
 		if d.offline.Load() {
 			online, onlineDesc = 6, "OFFLINE"

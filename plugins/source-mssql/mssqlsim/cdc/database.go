@@ -31,16 +31,19 @@ type Database struct {
 	freed      chan struct{} // closed whenever locks are given back
 
 	// Sessions of all databases read these, in sys.databases, without the lock:
-	// ALLOW_SNAPSHOT_ISOLATION, READ_COMMITTED_SNAPSHOT, whether change data
-	// capture is enabled, service_broker_guid and group_database_id.
-	snapshotAllowed, rcsi, enabled atomic.Bool
-	secondary                      atomic.Bool // a readable secondary
-	waiting                        atomic.Bool // the queue is not empty
-	offline, single, backedUp      atomic.Bool // SET OFFLINE, SET SINGLE_USER, has been backed up or restored
-	guid, group                    atomic.Pointer[[16]byte]
-	recovery                       atomic.Pointer[string] // recovery_model_desc
+	// READ_COMMITTED_SNAPSHOT, whether change data capture is enabled,
+	// service_broker_guid and group_database_id.
+	rcsi, enabled             atomic.Bool
+	snapshots                 atomic.Int32 // ALLOW_SNAPSHOT_ISOLATION, a number of snapshotStates
+	secondary                 atomic.Bool  // a readable secondary
+	waiting                   atomic.Bool  // the queue is not empty
+	offline, single, backedUp atomic.Bool  // SET OFFLINE, SET SINGLE_USER, has been backed up or restored
+	guid, group               atomic.Pointer[[16]byte]
+	recovery                  atomic.Pointer[string] // recovery_model_desc
 
 	sec *security // under its own lock
+
+	active map[*Tx]bool // transactions that have accessed a table and have not ended
 
 	shaping atomic.Pointer[Tx] // the transaction that has changed the shape and has not ended
 	shapes  int64              // changes of the shape of tables so far
@@ -67,9 +70,9 @@ type Database struct {
 
 func newDatabase(s *Server, name string, id int16) *Database {
 	db := &Database{srv: s, Name: name, ID: id, created: sqltype.DateTimeTicks(s.local(s.clock.Now())), schemas: []string{"dbo"}, routines: map[string]*tsql.Routine{},
-		nextObject: 901578250, freed: make(chan struct{}), last: LSN{0, 0, 0, 0x2A, 0, 0, 0x01, 0, 0, 0}}
+		nextObject: 901578250, freed: make(chan struct{}), active: map[*Tx]bool{}, last: LSN{0, 0, 0, 0x2A, 0, 0, 0x01, 0, 0, 0}}
 	db.sec = newSecurity(db.created)
-	db.snapshotAllowed.Store(true)
+	db.snapshots.Store(snapshotsOn)
 	db.setGUID()
 	db.family = newGUID()
 	recovery := "FULL" // as of the database model (Microsoft: Recovery models)
@@ -188,13 +191,6 @@ func (db *Database) DropTable(full string) error {
 	t.inst = nil
 	db.recover()
 	return nil
-}
-
-// AllowSnapshot is ALTER DATABASE SET ALLOW_SNAPSHOT_ISOLATION; it is on for a new database.
-func (db *Database) AllowSnapshot(on bool) {
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	db.snapshotAllowed.Store(on)
 }
 
 // ReadCommittedSnapshot is ALTER DATABASE SET READ_COMMITTED_SNAPSHOT; it is off for a new database.

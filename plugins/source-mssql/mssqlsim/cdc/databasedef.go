@@ -1,6 +1,8 @@
 package cdc
 
 import (
+	"context"
+
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
 )
@@ -32,7 +34,7 @@ func systemDatabase(name string) bool {
 var recoveryModels = map[string]int64{"FULL": 1, "BULK_LOGGED": 2, "SIMPLE": 3}
 
 // AlterDatabase is ALTER DATABASE ... SET; no name means the current database.
-func (s *Session) AlterDatabase(name string, o tsql.DatabaseOptions) error {
+func (s *Session) AlterDatabase(ctx context.Context, name string, o tsql.DatabaseOptions) error {
 	db := s.db
 	if name != "" {
 		db = s.srv.Find(name)
@@ -41,10 +43,10 @@ func (s *Session) AlterDatabase(name string, o tsql.DatabaseOptions) error {
 		return sqltype.Errorf(5011, "User does not have permission to alter database '%s', the database does not exist, or the database is not in a state that allows access checks.", name)
 	}
 	if o.AllowSnapshot != nil {
-		db.AllowSnapshot(*o.AllowSnapshot)
-	}
-	if o.ReadCommittedSnapshot != nil {
-		db.ReadCommittedSnapshot(*o.ReadCommittedSnapshot)
+		if db.offline.Load() {
+			return offlineAlter()
+		}
+		return db.changeSnapshots(ctx, *o.AllowSnapshot)
 	}
 	if o.Recovery != "" {
 		db.recovery.Store(&o.Recovery)

@@ -2,13 +2,15 @@ package cdc
 
 import (
 	"context"
+	"time"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
 )
 
-// SetState is ALTER DATABASE ... SET OFFLINE, ONLINE, SINGLE_USER and MULTI_USER (Microsoft: ALTER DATABASE SET options
-// (Transact-SQL)). A database is taken from others who are in it by waiting for them, by ending their sessions, or not.
+// SetState is ALTER DATABASE ... SET OFFLINE, ONLINE, SINGLE_USER, MULTI_USER and READ_COMMITTED_SNAPSHOT (Microsoft: ALTER
+// DATABASE SET options (Transact-SQL)). A database is taken from others who are in it by waiting for them, by ending their
+// sessions, or not. SET LOCK_TIMEOUT does not count for the wait (Microsoft: SET Statements (Transact-SQL)).
 func (s *Session) SetState(ctx context.Context, name string, state tsql.DatabaseState) error {
 	db := s.db
 	if name != "" {
@@ -21,10 +23,21 @@ func (s *Session) SetState(ctx context.Context, name string, state tsql.Database
 	if db == s.db {
 		own = 1
 	}
-	takes := state.Offline != nil && *state.Offline || state.SingleUser != nil && *state.SingleUser
+	rcsi := state.ReadCommittedSnapshot
+	takes := state.Offline != nil && *state.Offline || state.SingleUser != nil && *state.SingleUser || rcsi != nil
 	switch {
+	case rcsi != nil && db.offline.Load():
+		return offlineAlter()
+	case rcsi != nil && db.Name == "model", rcsi != nil && systemDatabase(db.Name) && !*rcsi:
+		return sqltype.Unsupported("READ_COMMITTED_SNAPSHOT of the database %s", db.Name)
+	case rcsi != nil && systemDatabase(db.Name):
+		return notAltered(sqltype.Errorf(5058, "Option 'READ_COMMITTED_SNAPSHOT' cannot be set in database '%s'.", db.Name))
 	case takes && systemDatabase(db.Name):
-		return sqltype.Errorf(5058, "Option cannot be set in database '%s'.", db.Name)
+		option := "SINGLE_USER"
+		if state.Offline != nil {
+			option = "OFFLINE"
+		}
+		return notAltered(sqltype.Errorf(5058, "Option '%s' cannot be set in database '%s'.", option, db.Name))
 	case state.Offline != nil && *state.Offline && own == 1:
 		return sqltype.Unsupported("taking a database offline from inside of it")
 	}
@@ -34,6 +47,9 @@ func (s *Session) SetState(ctx context.Context, name string, state tsql.Database
 		}
 		if state.SingleUser != nil {
 			db.single.Store(*state.SingleUser)
+		}
+		if rcsi != nil {
+			db.rcsi.Store(*rcsi)
 		}
 	}
 	if !takes {
@@ -47,6 +63,12 @@ func (s *Session) SetState(ctx context.Context, name string, state tsql.Database
 
 // alone calls set when no other session is in the database, before another one can enter it.
 func (s *Session) alone(ctx context.Context, db *Database, own int, state tsql.DatabaseState, set func()) error {
+	var patience <-chan time.Time
+	if state.After > 0 {
+		timer := time.NewTimer(state.After)
+		defer timer.Stop()
+		patience = timer.C
+	}
 	for {
 		s.srv.mu.Lock()
 		others, left := db.sessions-own, s.srv.left
@@ -64,20 +86,32 @@ func (s *Session) alone(ctx context.Context, db *Database, own int, state tsql.D
 		case others <= 0:
 			return nil
 		case state.NoWait:
-			failed := sqltype.Errorf(5069, "ALTER DATABASE statement failed.")
-			failed.First = sqltype.Errorf(5070, "Database state cannot be changed while other users are using the database '%s'", db.Name)
-			return failed
-		case state.Rollback:
+			return notAltered(sqltype.Errorf(5070, "Database state cannot be changed while other users are using the database '%s'", db.Name))
+		case state.Rollback && state.After <= 0:
 			for _, k := range kill {
 				k()
 			}
 		}
 		select {
 		case <-left:
+		case <-patience:
+			patience, state.After = nil, 0
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
+}
+
+// notAltered tells that ALTER DATABASE failed, behind the reason.
+func notAltered(reason *sqltype.Error) *sqltype.Error {
+	failed := sqltype.Errorf(5069, "ALTER DATABASE statement failed.")
+	failed.First = reason
+	return failed
+}
+
+// offlineAlter is the error of an option that cannot be changed in a database that is offline.
+func offlineAlter() *sqltype.Error {
+	return notAltered(sqltype.Errorf(5052, "ALTER DATABASE is not permitted while a database is in the OFFLINE state."))
 }
 
 // Kill is KILL (Microsoft: KILL (Transact-SQL)).

@@ -72,6 +72,7 @@ func (s *Session) starts(t *Table, level tsql.Isolation) error {
 	if tx == nil {
 		return nil
 	}
+	db.active[tx] = true
 	if s.isolation != tsql.Snapshot {
 		tx.started = true
 	} else if tx.versions == nil {
@@ -113,8 +114,10 @@ func (s *Session) version(ctx context.Context, t *Table, req *tsql.ScanRequest, 
 		level = hint.Isolation
 	}
 	tx := s.current()
-	if level == tsql.Snapshot && !db.snapshotAllowed.Load() {
-		return nil, sqltype.Errorf(3952, "Snapshot isolation transaction failed accessing database '%s' because snapshot isolation is not allowed in this database. Use ALTER DATABASE to allow snapshot isolation.", db.Name)
+	if level == tsql.Snapshot {
+		if err := db.snapshotable(s.tx != nil && s.tx.versions != nil); err != nil {
+			return nil, err
+		}
 	}
 	if err := s.starts(t, level); err != nil {
 		return nil, err

@@ -301,6 +301,7 @@ func (tx *Tx) lock(ctx context.Context, t *Table, key string, wait lockWait) err
 	if t.locks[key] != tx {
 		t.locks[key] = tx
 		tx.locks = append(tx.locks, rowLock{t, key})
+		tx.db.active[tx] = true
 	}
 	return nil
 }
@@ -371,9 +372,10 @@ func (tx *Tx) release() {
 	}
 	tx.unkeep()
 	shaped := tx.db.shaping.CompareAndSwap(tx, nil)
-	if len(tx.locks) > 0 || len(tx.kept) > 0 || shaped {
+	if len(tx.locks) > 0 || len(tx.kept) > 0 || shaped || tx.db.active[tx] {
 		tx.db.wake()
 	}
+	delete(tx.db.active, tx)
 	tx.locks, tx.kept, tx.done = nil, nil, true
 	tx.db.srv.moves.Add(1)
 }

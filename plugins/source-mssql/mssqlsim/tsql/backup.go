@@ -3,6 +3,7 @@ package tsql
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/sqlc-dev/teesql/ast"
@@ -26,10 +27,11 @@ type StateSession interface {
 	Kill(spid int64) error
 }
 
-// DatabaseState is what ALTER DATABASE ... SET says of who may use a database; nil leaves it.
+// DatabaseState is what ALTER DATABASE ... SET changes when nobody else is in a database; nil leaves it.
 type DatabaseState struct {
-	Offline, SingleUser *bool
-	Rollback, NoWait    bool // others are ended, or are an error; else they are waited for
+	Offline, SingleUser, ReadCommittedSnapshot *bool
+	Rollback, NoWait                           bool          // others are ended, or are an error; else they are waited for
+	After                                      time.Duration // before others are ended
 }
 
 // harmlessBackup are the options of backups that change nothing of what is in one (Microsoft: BACKUP (Transact-SQL)).
@@ -172,9 +174,14 @@ func (b *binder) named(n *ast.IdentifierOrValueExpression) string {
 }
 
 // databaseState takes the options out of ALTER DATABASE ... SET that say who may use the database.
-func databaseState(s *ast.AlterDatabaseSetStatement) (state DatabaseState, rest []ast.DatabaseOption) {
+func (x *executor) databaseState(s *ast.AlterDatabaseSetStatement) (state DatabaseState, rest []ast.DatabaseOption, err error) {
 	yes, no := true, false
 	for _, o := range s.Options {
+		if d, ok := o.(*ast.OnOffDatabaseOption); ok && optionName(d.OptionKind) == "readcommittedsnapshot" {
+			on := strings.EqualFold(d.OptionState, "on")
+			state.ReadCommittedSnapshot = &on
+			continue
+		}
 		d, ok := o.(*ast.SimpleDatabaseOption)
 		if !ok {
 			rest = append(rest, o)
@@ -195,6 +202,11 @@ func databaseState(s *ast.AlterDatabaseSetStatement) (state DatabaseState, rest 
 	}
 	if t := s.Termination; t != nil {
 		state.Rollback, state.NoWait = t.ImmediateRollback || t.RollbackAfter != nil, t.NoWait
+		if t.RollbackAfter != nil {
+			err = x.plain(func(b *binder) {
+				state.After = time.Duration(b.valueOf(t.RollbackAfter, sqltype.Of(sqltype.Int)).Int()) * time.Second
+			})
+		}
 	}
-	return state, rest
+	return state, rest, err
 }

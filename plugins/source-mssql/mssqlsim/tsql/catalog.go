@@ -187,8 +187,9 @@ type Session interface {
 
 	// CreateDatabase makes a database; one of that name that is there is error 1801.
 	CreateDatabase(name string) error
-	// AlterDatabase sets options of a database, of the current one when name is "".
-	AlterDatabase(name string, o DatabaseOptions) error
+	// AlterDatabase sets options of a database, of the current one when name is "". It waits for transactions where an option
+	// needs that.
+	AlterDatabase(ctx context.Context, name string, o DatabaseOptions) error
 	// DropDatabase removes a database that no session is in: error 3702 when one is, 3701 when there is no database of
 	// that name, which ifExists allows.
 	DropDatabase(name string, ifExists bool) error

@@ -9,8 +9,8 @@ import (
 
 // DatabaseOptions are what ALTER DATABASE ... SET changes; nil and "" leave an option as it is.
 type DatabaseOptions struct {
-	AllowSnapshot, ReadCommittedSnapshot *bool
-	Recovery                             string // FULL, BULK_LOGGED or SIMPLE
+	AllowSnapshot *bool
+	Recovery      string // FULL, BULK_LOGGED or SIMPLE
 }
 
 // defineDatabase carries out the statements that make, change and drop databases. They are not allowed within a
@@ -34,7 +34,13 @@ func (x *executor) defineDatabase(st ast.Statement) (bool, error) {
 		if err := x.autocommit("ALTER DATABASE"); err != nil {
 			return true, err
 		}
-		state, options := databaseState(s)
+		if len(s.Options) == 0 {
+			return true, sqltype.Unsupported("this form of ALTER DATABASE")
+		}
+		state, options, err := x.databaseState(s)
+		if err != nil {
+			return true, err
+		}
 		o, err := databaseOptions(options)
 		if err != nil {
 			return true, err
@@ -43,13 +49,18 @@ func (x *executor) defineDatabase(st ast.Statement) (bool, error) {
 		if s.DatabaseName != nil && !s.UseCurrent {
 			name = s.DatabaseName.Value
 		}
-		if state.Offline != nil || state.SingleUser != nil {
-			if len(options) > 0 {
-				return true, sqltype.Unsupported("ALTER DATABASE SET of the state and other options at once")
-			}
+		// Which options go together, and with what termination (Microsoft: ALTER DATABASE SET options (Transact-SQL), Setting
+		// options). What a server says of others is not on the page.
+		alone := state.Offline != nil || state.SingleUser != nil || state.ReadCommittedSnapshot != nil
+		switch {
+		case alone && len(options) > 0, o.AllowSnapshot != nil && len(options) > 1, state.ReadCommittedSnapshot != nil && len(s.Options) > 1:
+			return true, sqltype.Unsupported("ALTER DATABASE SET of the state, of ALLOW_SNAPSHOT_ISOLATION or of READ_COMMITTED_SNAPSHOT and other options at once")
+		case alone:
 			return true, x.sess.SetState(x.ctx, name, state)
+		case s.Termination != nil:
+			return true, sqltype.Unsupported("WITH of this ALTER DATABASE SET")
 		}
-		return true, x.sess.AlterDatabase(name, o)
+		return true, x.sess.AlterDatabase(x.ctx, name, o)
 	case *ast.DropDatabaseStatement:
 		if err := x.autocommit("DROP DATABASE"); err != nil {
 			return true, err
@@ -62,6 +73,26 @@ func (x *executor) defineDatabase(st ast.Statement) (bool, error) {
 		return true, nil
 	}
 	return false, nil
+}
+
+// quoteMaster puts the name of the database master into brackets behind ALTER DATABASE: the parser (teesql v1.1.0) leaves out
+// all of the statement that follows the bare word.
+func quoteMaster(sql string) string {
+	if !hasWord(sql, "master") {
+		return sql
+	}
+	var b strings.Builder
+	var before [2]string // the words before
+	for _, t := range tokens(sql) {
+		if !t.blank {
+			if strings.EqualFold(t.text, "master") && strings.EqualFold(before[0], "alter") && strings.EqualFold(before[1], "database") {
+				t.text = "[" + t.text + "]"
+			}
+			before[0], before[1] = before[1], t.text
+		}
+		b.WriteString(t.text)
+	}
+	return b.String()
 }
 
 func (x *executor) autocommit(statement string) error {
@@ -82,8 +113,6 @@ func databaseOptions(list []ast.DatabaseOption) (o DatabaseOptions, err error) {
 			switch strings.ToLower(strings.ReplaceAll(d.OptionKind, "_", "")) {
 			case "allowsnapshotisolation":
 				o.AllowSnapshot = &on
-			case "readcommittedsnapshot":
-				o.ReadCommittedSnapshot = &on
 			default:
 				return o, sqltype.Unsupported("ALTER DATABASE SET %s", d.OptionKind)
 			}
@@ -93,6 +122,8 @@ func databaseOptions(list []ast.DatabaseOption) (o DatabaseOptions, err error) {
 				return o, sqltype.Unsupported("ALTER DATABASE SET RECOVERY %s", d.Value)
 			}
 			o.Recovery = model
+		case *ast.SimpleDatabaseOption:
+			return o, sqltype.Unsupported("ALTER DATABASE SET %s", d.OptionKind)
 		default:
 			return o, sqltype.Unsupported("%s", nodeName(option))
 		}

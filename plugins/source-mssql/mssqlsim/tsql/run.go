@@ -219,7 +219,7 @@ func (x *executor) text(sql string) (flow, error) {
 
 // rewritten gives a text as the parser reads it.
 func (x *executor) rewritten(sql string) string {
-	return readOnly(callsBeforeFetch(wholeNumbers(quoteLogin(nameKeys(rewriteMerge(endBeforeMerge(plainDevice(rewrite(sql)))))))))
+	return readOnly(callsBeforeFetch(wholeNumbers(quoteLogin(quoteMaster(nameKeys(rewriteMerge(endBeforeMerge(plainDevice(rewrite(sql))))))))))
 }
 
 // parse reads a batch after rewrite.
