@@ -37,9 +37,31 @@ func TestSimulatorSendsTheTypesOfColumns(t *testing.T) {
 	}
 	c.run("CREATE TABLE dbo.k (id int IDENTITY(1, 1) NOT NULL PRIMARY KEY, n int NULL, c AS n + 1, v rowversion NOT NULL) INSERT INTO dbo.k (n) VALUES (NULL), (5)")
 	assertTokens(t, c.batch("SELECT * FROM dbo.k WHERE id < 0"), "COLMETADATA id type=38/4 flags=18 user=0, n type=26/4 flags=09 user=0, c type=26/4 flags=29 user=0, v type=ad/8 flags=08 user=80\nDONE status=10 cmd=c1 rows=0")
-	// An outer join makes what comes from its other side nullable; an expression is as nullable as its parts.
+	// An outer join makes what comes from its other side nullable; what is computed of it is nullable, too (Microsoft: ALTER TABLE
+	// computed_column_definition (Transact-SQL), on overflows), but ISNULL with a value that is not; so are counts (Microsoft: COUNT
+	// (Transact-SQL), Return types).
 	assertTokens(t, c.batch("SELECT k.id, o.id AS o, k.id + 1 AS s, ISNULL(k.n, 0) AS i, CASE WHEN k.id = 1 THEN 2 END AS w FROM dbo.k AS k LEFT JOIN dbo.k AS o ON o.id = k.n WHERE k.id = 2"),
-		"COLMETADATA id type=38/4 flags=18 user=0, o type=26/4 flags=19 user=0, s type=38/4 flags=08 user=0, i type=38/4 flags=08 user=0, w type=26/4 flags=09 user=0\nNBCROW 2, NULL, 3, 5, NULL\nDONE status=10 cmd=c1 rows=1")
+		"COLMETADATA id type=38/4 flags=18 user=0, o type=26/4 flags=19 user=0, s type=26/4 flags=09 user=0, i type=38/4 flags=08 user=0, w type=26/4 flags=09 user=0\nNBCROW 2, NULL, 3, 5, NULL\nDONE status=10 cmd=c1 rows=1")
+	assertTokens(t, c.batch("SELECT COUNT(*) AS c, ISNULL(COUNT(*), 0) AS i, COUNT_BIG(*) AS b, 1 + 1 AS k, -7 AS m FROM dbo.k"),
+		"COLMETADATA c type=26/4 flags=09 user=0, i type=38/4 flags=08 user=0, b type=26/8 flags=09 user=0, k type=38/4 flags=08 user=0, m type=38/4 flags=08 user=0\nROW 2, 2, 2, 2, -7\nDONE status=10 cmd=c1 rows=1")
+	// sp_describe_first_result_set and SELECT INTO say the same.
+	const columns = "SELECT id, id + 0 AS a, -id AS m, ISNULL(id + 0, 0) AS i, COUNT(*) AS c, 2 * 3 AS k, 'a' AS t, n FROM dbo.k GROUP BY id, n"
+	described := c.batch("EXEC sp_describe_first_result_set N'" + strings.ReplaceAll(columns, "'", "''") + "'")
+	c.run("SELECT * INTO dbo.made FROM (" + columns + ") AS x")
+	made := show7(c.batch("SELECT CAST(STRING_AGG(name + N'=' + CAST(is_nullable AS nvarchar(1)), N' ') WITHIN GROUP (ORDER BY column_id) AS nvarchar(200)) AS l FROM sys.columns WHERE object_id = OBJECT_ID(N'dbo.made')"))
+	const nullable = "id=0 a=1 m=1 i=0 c=1 k=0 t=0 n=1"
+	if !strings.Contains(made, "ROW \""+nullable+"\"") {
+		t.Error(made)
+	}
+	var told []string
+	for _, k := range described {
+		if values := strings.Split(k.text, ", "); strings.HasSuffix(k.name, "ROW") {
+			told = append(told, strings.Trim(values[2], "\"")+"="+strings.TrimPrefix(values[3], "0x0"))
+		}
+	}
+	if got := strings.Join(told, " "); got != nullable {
+		t.Errorf("sp_describe_first_result_set: %s", got)
+	}
 }
 
 // What clients of old versions get in place of types that came later; counts have four bytes then, and there are no

@@ -148,7 +148,7 @@ func (b *binder) aggregate(name string, e *ast.FunctionCall, sc *scope) expr {
 func (g *grouping) add(a *aggregate) expr {
 	at := len(g.keys) + len(g.node.aggs)
 	g.node.aggs = append(g.node.aggs, a)
-	return expr{typ: a.typ, null: a.name != "COUNT" && a.name != "COUNT_BIG", eval: func(f *frame) sqltype.Value { return f.seg[0][at] }}
+	return expr{typ: a.typ, null: true, eval: func(f *frame) sqltype.Value { return f.seg[0][at] }}
 }
 
 // aggregate is one aggregate function of a query.

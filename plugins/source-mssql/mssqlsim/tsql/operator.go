@@ -28,7 +28,7 @@ func (b *binder) unary(e *ast.UnaryExpression, sc *scope) expr {
 		if t.Class() == sqltype.ClassFloat {
 			zero = sqltype.FromFloat(0)
 		}
-		return folded(expr{typ: t, null: v.null || b.sess.Settings().nullsArithmetic(), konst: v.konst, digits: v.digits, eval: func(f *frame) sqltype.Value {
+		return folded(expr{typ: t, null: b.mayOverflow(v.konst, v), konst: v.konst, digits: v.digits, eval: func(f *frame) sqltype.Value {
 			w, err := sqltype.Arith(sqltype.Sub, zero, v.eval(f), t)
 			if err != nil {
 				return b.undefined(err)
@@ -54,6 +54,16 @@ func (b *binder) unary(e *ast.UnaryExpression, sc *scope) expr {
 	}
 	unsupported("the operator %s", e.UnaryExpressionType)
 	return expr{}
+}
+
+// mayOverflow tells whether what is computed counts as nullable: everything that is not computed once for all rows, also of operands
+// that are never NULL, because an overflow may give NULL (Microsoft: ALTER TABLE computed_column_definition (Transact-SQL)).
+func (b *binder) mayOverflow(konst bool, operands ...expr) bool {
+	null := !konst || b.sess.Settings().nullsArithmetic()
+	for _, e := range operands {
+		null = null || e.null
+	}
+	return null
 }
 
 var operators = map[string]sqltype.Op{"Add": sqltype.Add, "Subtract": sqltype.Sub, "Multiply": sqltype.Mul, "Divide": sqltype.Div, "Modulo": sqltype.Mod,
@@ -96,8 +106,9 @@ func (b *binder) arith(op sqltype.Op, x, y expr) expr {
 	if err != nil {
 		fail(err)
 	}
-	out := expr{typ: t, null: x.null || y.null || b.sess.Settings().nullsArithmetic(), konst: x.konst && y.konst}
+	out := expr{typ: t, null: b.mayOverflow(x.konst && y.konst, x, y), konst: x.konst && y.konst}
 	if t.Class() == sqltype.ClassString {
+		out.null = x.null || y.null
 		out.typ.Collation, out.coll = agree(x, y)
 		t = out.typ
 	}
