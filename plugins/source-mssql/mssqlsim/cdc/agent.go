@@ -99,8 +99,7 @@ func (db *Database) runJobs(now time.Time) (next time.Time) {
 	clean := false
 	if j := db.cleanup; j != nil && !j.next.IsZero() {
 		if clean = !now.Before(j.next) && j.active == nil; clean {
-			settings := j.settings
-			j.active, j.by = &settings, "sa"
+			db.started(j, "sa")
 			db.scheduleCleanup()
 		}
 		if next.IsZero() || j.next.Before(next) {

@@ -127,6 +127,6 @@ func (db *Database) runCleanup() {
 	db.mu.Unlock()
 	db.purge(instances, settings.threshold, func() bool { return db.cleanup == j && j.active != nil })
 	db.mu.Lock()
-	j.active = nil
+	db.over(j)
 	db.mu.Unlock()
 }

@@ -15,8 +15,10 @@ type job struct {
 	// active is what the job was started with, nil while it does not run: a change of the settings takes effect when
 	// the job is started again (Microsoft: sys.sp_cdc_change_job (Transact-SQL)).
 	active *jobSettings
-	by     string    // login that started it
-	next   time.Time // when it is due; the zero time is at once
+	by     string // login that started it
+	// made, began and ended are the server's local times of its making and of its last run; 0 is none
+	made, began, ended int64
+	next               time.Time // when it is due; the zero time is at once
 }
 
 // jobSettings are the columns of msdb.dbo.cdc_jobs; those of the other kind of job are zero.
@@ -92,7 +94,7 @@ func (db *Database) addJob(kind string, settings jobSettings) (*job, error) {
 	if *at != nil { // the form of the error is documented, that it comes here is not
 		return nil, sqltype.Errorf(22836, "Could not update the metadata for database %s to indicate that a Change Data Capture job has been added. The failure occurred when executing the command 'sp_add_job_internal'. The error returned was 14261: 'The specified @name ('%s') already exists.'. Use the action and error to determine the cause of the failure and resubmit the request.", db.Name, name)
 	}
-	*at = &job{kind: kind, id: newGUID(), name: name, settings: settings}
+	*at = &job{kind: kind, id: newGUID(), name: name, settings: settings, made: db.srv.stamp()}
 	if kind == jobCleanup {
 		db.scheduleCleanup()
 	}
@@ -159,8 +161,7 @@ func (db *Database) startJob(kind, by string) error {
 	case kind == jobCapture:
 		db.startCapture(by)
 	default:
-		settings := j.settings
-		j.active, j.by = &settings, by
+		db.started(j, by)
 	}
 	db.mu.Unlock()
 	if err != nil || kind == jobCapture {
@@ -185,19 +186,19 @@ func (db *Database) stopJob(kind, by string) error {
 	case kind == jobCapture:
 		db.stopCapture()
 	default:
-		j.active = nil // the cleanup that runs sees it between two deletes
+		db.over(j) // the cleanup that runs sees it between two deletes
 	}
 	return nil
 }
 
 // startCapture starts the capture job with its settings of now. The database's lock is held.
 func (db *Database) startCapture(by string) {
-	settings := db.capture.settings
-	db.capture.active, db.capture.by, db.capture.next = &settings, by, time.Time{}
+	db.started(db.capture, by)
+	db.capture.next = time.Time{}
 	db.lastEntry, db.stopped = db.srv.clock.Now(), false
 	db.srv.poke()
 	if !db.srv.polls {
-		if settings.continuous {
+		if db.capture.active.continuous {
 			db.advance()
 		} else {
 			db.poll(db.srv.clock.Now())
@@ -207,5 +208,19 @@ func (db *Database) startCapture(by string) {
 
 // stopCapture stops the capture job; commits wait in the log. The database's lock is held.
 func (db *Database) stopCapture() {
-	db.capture.active, db.stopped = nil, true
+	db.over(db.capture)
+	db.stopped = true
+}
+
+// started notes that a job runs, with its settings of now. The database's lock is held.
+func (db *Database) started(j *job, by string) {
+	settings := j.settings
+	j.active, j.by, j.began, j.ended = &settings, by, db.srv.stamp(), 0
+}
+
+// over notes that a job does not run any more. The database's lock is held.
+func (db *Database) over(j *job) {
+	if j.active != nil {
+		j.active, j.ended = nil, db.srv.stamp()
+	}
 }

@@ -327,6 +327,11 @@ func (s *Session) Relation(n tsql.Name) (tsql.Relation, error) {
 	if db.Name == msdb && sqltype.EqualName(n.Object, "cdc_jobs") {
 		return s.cdcJobs()
 	}
+	if db.Name == msdb && (n.Schema == "" || sqltype.EqualName(n.Schema, "dbo")) {
+		if v, err := s.msdbTable(n.Object); v != nil || err != nil {
+			return v, err
+		}
+	}
 	db.mu.RLock()
 	defer db.mu.RUnlock()
 	switch lower(n.Schema) {

@@ -162,6 +162,9 @@ next:
 			}
 		}
 		schema, short, _ := strings.Cut(name, ".")
+		if out[schema] == nil {
+			out[schema] = map[string]view{}
+		}
 		out[schema][short] = emptyView
 	}
 	return out
