@@ -117,7 +117,7 @@ func (h *handler) Exec(ctx context.Context, s *tds.Session, req tds.Request, w *
 	if err != nil {
 		return wireError(err)
 	}
-	ctx, done := c.Request(ctx, cmp.Or(req.SQL, req.Proc))
+	ctx, done := c.Request(ctx, cmp.Or(req.SQL, req.Proc), req.Proc != "" || len(req.Params) > 0)
 	out := &output{c: c, w: w}
 	defer func() { done(out.rows, out.lastError) }()
 	w.NoCount = c.noCount

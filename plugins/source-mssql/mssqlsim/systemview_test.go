@@ -99,6 +99,11 @@ func TestSessionsSeeOneAnother(t *testing.T) {
 			t.Errorf("%s\n got %s\nwant %s", stmt, got, tc.want)
 		}
 	}
+	for _, stmt := range []string{"SELECT t.text FROM sys.dm_exec_connections c CROSS APPLY sys.dm_exec_sql_text(c.most_recent_sql_handle) t WHERE c.session_id = ", "SELECT b.event_info FROM sys.dm_exec_sessions s CROSS APPLY sys.dm_exec_input_buffer(s.session_id, 0) b WHERE s.session_id = "} {
+		if got := ask(conn, stmt+show(int64(id)), false); got != "SELECT @@SPID" {
+			t.Errorf("%s: %s", stmt, got)
+		}
+	}
 	if got := ask(conn, "SELECT command, status, wait_type, database_id FROM sys.dm_exec_requests WHERE session_id = @@SPID", false); got != "SELECT|running|NULL|1" {
 		t.Error(got)
 	}

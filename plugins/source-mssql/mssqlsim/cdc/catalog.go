@@ -167,7 +167,6 @@ func sysDatabases(s *Session, _ *Database) *tsql.Rows {
 		col("is_cdc_enabled", bit), ncol("is_fulltext_enabled", bit), ncol("is_trustworthy_on", bit), col("is_db_chaining_on", bit), ncol("is_query_store_on", bit), col("is_broker_enabled", bit), ncol("log_reuse_wait", tiny),
 		ncol("log_reuse_wait_desc", desc), ncol("target_recovery_time_in_seconds", integer), ncol("is_mixed_page_allocation_on", bit), ncol("physical_database_name", sysname), ncol("is_accelerated_database_recovery_on", bit),
 		col("service_broker_guid", sqltype.Of(sqltype.UniqueIdentifier)), ncol("group_database_id", sqltype.Of(sqltype.UniqueIdentifier)), ncol("is_read_only", bit), ncol("recovery_model", tiny), ncol("recovery_model_desc", desc), ncol("user_access", tiny), ncol("user_access_desc", desc)}}
-	level := map[Version]int64{V2016: 130, V2017: 140, V2019: 150, V2022: 160, Azure: 160}[s.srv.Version]
 	for _, d := range s.srv.inOrder() {
 		if !s.serverCan("VIEW ANY DATABASE") && !s.reaches(d) {
 			continue
@@ -195,7 +194,7 @@ func sysDatabases(s *Session, _ *Database) *tsql.Rows {
 			recovery = num(0)
 		}
 		newest := s.srv.Version == V2022 || s.srv.Version == Azure
-		r.Data = append(r.Data, sqltype.Row{text(d.Name), num(int64(d.ID)), sqltype.FromTicks(d.created), num(level), text(sqltype.DefaultCollation), num(online), text(onlineDesc),
+		r.Data = append(r.Data, sqltype.Row{text(d.Name), num(int64(d.ID)), sqltype.FromTicks(d.created), num(s.srv.level()), text(sqltype.DefaultCollation), num(online), text(onlineDesc),
 			num(state), text(stateDesc), flag(d.rcsi.Load()), flag(d.enabled.Load()), flag(!system), flag(d.Name == msdb), flag(d.Name == msdb || d.Name == "master"), flag(newest && !system), flag(d.Name != "master"), num(wait), text(waitDesc),
 			recovery, flag(system), text(d.Name), flag(s.srv.Version == Azure), sqltype.FromGUID(*d.guid.Load()), group, flag(false), num(recoveryModels[*d.recovery.Load()]), text(*d.recovery.Load()), num(access), text(accessDesc)})
 	}

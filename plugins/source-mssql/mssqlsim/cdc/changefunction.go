@@ -27,6 +27,9 @@ func (s *Session) TableFunction(n tsql.Name) (*tsql.TableFunction, error) {
 	if f := s.helpCollations(n); f != nil {
 		return f, nil
 	}
+	if f := s.textFunction(n); f != nil {
+		return f, nil
+	}
 	db, err := s.at(n)
 	if err != nil {
 		return nil, err

@@ -29,7 +29,7 @@ func (s *Session) Procedure(n tsql.Name) (*tsql.Procedure, error) {
 	}
 	var def procedure
 	var ok bool
-	for _, m := range []map[string]procedure{procedures, catalogProcedures, keyProcedures, routineProcedures, shapeProcedures, securityProcedures, helpProcedures} {
+	for _, m := range []map[string]procedure{procedures, catalogProcedures, keyProcedures, routineProcedures, shapeProcedures, securityProcedures, helpProcedures, moreHelp} {
 		if def, ok = m[lower(n.Object)]; ok {
 			break
 		}
@@ -235,7 +235,7 @@ func spaceUsed(s *Session, db *Database, a args) (*tsql.Rows, error) {
 	db.mu.RLock()
 	defer db.mu.RUnlock()
 	if a["@objname"].IsNull() {
-		return nil, sqltype.Unsupported("sp_spaceused without @objname")
+		return databaseSpace(db), nil
 	}
 	parts := nameParts(a.str("@objname"))
 	name := parts[len(parts)-1]
@@ -260,6 +260,32 @@ func spaceUsed(s *Session, db *Database, a args) (*tsql.Rows, error) {
 		Cols: []tsql.Column{ncol("name", sysname), ncol("rows", sqltype.Str(sqltype.Char, 20)), ncol("reserved", size), ncol("data", size), ncol("index_size", size), ncol("unused", size)},
 		Data: []sqltype.Row{{text(name), text(fmt.Sprintf("%-20d", rows)), text(fmt.Sprintf("%d KB", kb+64)), text(fmt.Sprintf("%d KB", kb)), text("8 KB"), text("56 KB")}},
 	}, nil
+}
+
+// databaseSpace is sp_spaceused without a table: what the database has, and what its tables use of that.
+func databaseSpace(db *Database) *tsql.Rows {
+	data, tables, pages := int64(0), int64(0), int64(0)
+	for _, t := range db.tables {
+		data, tables = data+usedKB(t.rows.n), tables+1
+		for _, in := range t.inst {
+			data, tables = data+usedKB(len(in.rows)), tables+1
+		}
+	}
+	for _, f := range db.files() {
+		pages += f.pages
+	}
+	size, reserved := sqltype.Str(sqltype.VarChar, 18), data+64*tables
+	free := max(newDatabaseKB/2-reserved, 0)
+	kb := func(n int64) sqltype.Value { return text(fmt.Sprintf("%d KB", n)) }
+	mb := func(n int64) sqltype.Value { return text(fmt.Sprintf("%.2f MB", float64(n)/1024)) }
+	return &tsql.Rows{
+		Cols: []tsql.Column{ncol("database_name", sysname), ncol("database_size", size), ncol("unallocated space", size)},
+		Data: []sqltype.Row{{text(db.Name), mb(max(pages*8, reserved+newDatabaseKB/2)), mb(free)}},
+		More: []*tsql.Rows{{
+			Cols: []tsql.Column{ncol("reserved", size), ncol("data", size), ncol("index_size", size), ncol("unused", size)},
+			Data: []sqltype.Row{{kb(reserved), kb(data), kb(8 * tables), kb(56 * tables)}},
+		}},
+	}
 }
 
 // usedKB is the size that so many rows are said to have.

@@ -25,6 +25,7 @@ type requestKey struct{}
 // asked is what others see of what a session asked last.
 type asked struct {
 	text         string
+	call         bool  // a procedure's, or with parameters
 	began, ended int64 // ticks
 	rows         int64 // that all requests have given
 	lastError    int32
@@ -36,12 +37,12 @@ func (s *Server) stamp() int64 { return sqltype.DateTimeTicks(s.local(s.clock.No
 // Request begins what a client asks of the session and gives the context to run it under, and how to end it: with how many
 // rows it gave and the number of its last error. While it runs others see it, and whom it waits for, in
 // sys.dm_exec_requests.
-func (s *Session) Request(ctx context.Context, text string) (context.Context, func(rows int64, lastError int32)) {
+func (s *Session) Request(ctx context.Context, text string, call bool) (context.Context, func(rows int64, lastError int32)) {
 	now := s.srv.stamp()
 	s.request.waited.Store(false)
 	s.request.running.Store(true)
 	s.tell(func(c *connected) {
-		c.asked = asked{text: text, began: now, ended: now, rows: c.rows, lastError: c.lastError}
+		c.asked = asked{text: text, call: call, began: now, ended: now, rows: c.rows, lastError: c.lastError}
 	})
 	return context.WithValue(ctx, requestKey{}, &s.request), func(rows int64, lastError int32) {
 		now, state := s.srv.stamp(), s.state()

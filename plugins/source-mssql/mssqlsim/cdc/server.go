@@ -160,6 +160,11 @@ func (s *Server) databases() (out []*Database) {
 	return out
 }
 
+// level is the compatibility level of databases.
+func (s *Server) level() int64 {
+	return map[Version]int64{V2016: 130, V2017: 140, V2019: 150, V2022: 160, Azure: 160}[s.Version]
+}
+
 // inOrder lists the databases by their ids.
 func (s *Server) inOrder() []*Database {
 	all := s.databases()
