@@ -262,7 +262,9 @@ func (h *handler) Transaction(_ context.Context, s *tds.Session, req tds.TranReq
 				return wireError(err)
 			}
 		}
-		err = c.Begin()
+		if err = c.Begin(); err == nil && c.TranCount() == 1 {
+			c.NameTransaction(req.Name)
+		}
 	case tds.TranCommit:
 		err = c.Commit()
 	case tds.TranRollback:

@@ -42,7 +42,7 @@ func TestProceduresOfUsers(t *testing.T) {
 		{"EXEC dbo.twice 1, 2, 'x', 4", 8144},
 		{"EXEC dbo.twice @m = 1", 8145},
 		{"EXEC dbo.twice 1, @n = 2", 8143},
-		{"DECLARE @o nothing", 243},
+		{"DECLARE @o nothing", 2715},
 		{"DECLARE @o int; EXEC dbo.twice @o OUTPUT", 8162},
 		{"EXEC dbo.twice 1, 2 OUTPUT", 179},
 		{"EXEC dbo.twice 'word'", 8114},

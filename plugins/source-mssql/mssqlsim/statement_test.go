@@ -342,7 +342,7 @@ func TestVariablesOfNamedTypes(t *testing.T) {
 	} {
 		equal(t, query(t, conn, batch), []string{want})
 	}
-	for batch, want := range map[string]int32{"DECLARE @x nothing": 243, "DECLARE @x dbo.sysname": 243} {
+	for batch, want := range map[string]int32{"DECLARE @x nothing": 2715, "DECLARE @x dbo.sysname": 2715} {
 		_, err := conn.ExecContext(t.Context(), batch)
 		wantError(t, err, want, "")
 	}

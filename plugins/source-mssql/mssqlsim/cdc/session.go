@@ -245,6 +245,9 @@ func (s *Session) Begin() error {
 	return nil
 }
 
+// NameTransaction names the transaction. Names are told apart by case (Microsoft: BEGIN TRANSACTION (Transact-SQL)).
+func (s *Session) NameTransaction(name string) { s.tx.name = name }
+
 // Commit ends the innermost transaction; the outermost publishes.
 func (s *Session) Commit() error {
 	if s.nesting == 0 {
@@ -265,8 +268,13 @@ func (s *Session) Rollback(name string) error {
 	if s.nesting == 0 {
 		return sqltype.Errorf(3903, "The ROLLBACK TRANSACTION request has no corresponding BEGIN TRANSACTION.")
 	}
-	if name != "" && s.tx.undo(name) {
-		return nil
+	if name != "" {
+		if s.tx.undo(name) {
+			return nil
+		}
+		if name != s.tx.name {
+			return sqltype.Errorf(6401, "Cannot roll back %s. No transaction or savepoint of that name was found.", name)
+		}
 	}
 	s.tx.rollback()
 	s.tx = nil

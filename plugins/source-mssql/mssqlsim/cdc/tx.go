@@ -16,6 +16,7 @@ type Tx struct {
 	id      int64        // transaction_id
 	first   atomic.Int64 // ticks of its first record in the log, 0 before
 	session int16        // the session whose transaction it is, 0 when it is none's
+	name    string
 	began   time.Time
 	ops     []op
 	own     map[*Table]*version

@@ -259,6 +259,10 @@ func ParseType(s string) (Type, error) {
 	return MakeType(name, nums)
 }
 
+func noLength() *Error {
+	return Errorf(1001, "Line 1: Length or precision specification 0 is invalid.")
+}
+
 // MakeType gives the type of a lower-case name and its arguments, with SQL Server's defaults for those left out.
 func MakeType(name string, args []int) (Type, error) {
 	arg := func(i, def int) int {
@@ -288,7 +292,10 @@ func MakeType(name string, args []int) (Type, error) {
 			if s > p && p <= 38 {
 				return Type{}, Errorf(192, "The scale must be less than or equal to the precision.")
 			}
-			if p < 1 || p > 38 || s < 0 {
+			if p == 0 {
+				return Type{}, noLength()
+			}
+			if p < 0 || p > 38 || s < 0 {
 				return Type{}, Errorf(2750, "Column or parameter #1: Specified column precision %d is greater than the maximum precision of 38.", p)
 			}
 			t.Prec, t.Scale = uint8(p), uint8(s)
@@ -299,7 +306,12 @@ func MakeType(name string, args []int) (Type, error) {
 			}
 			t.Scale = uint8(s)
 		case Float:
-			if arg(0, 53) <= 24 {
+			switch p := arg(0, 53); {
+			case p < 1:
+				return Type{}, noLength()
+			case p > 53:
+				return Type{}, Errorf(2750, "Column or parameter #1: Specified column precision %d is greater than the maximum precision of 53.", p)
+			case p <= 24:
 				t.Kind = Real
 			}
 		case Char, VarChar, Binary, VarBinary, NChar, NVarChar:
@@ -308,11 +320,24 @@ func MakeType(name string, args []int) (Type, error) {
 			if t.Kind == NChar || t.Kind == NVarChar {
 				limit = 4000
 			}
-			if t.Len > limit || t.Len == 0 || t.Len == Max && (t.Kind == Char || t.Kind == NChar || t.Kind == Binary) {
+			switch {
+			case t.Len == 0:
+				return Type{}, noLength()
+			case t.Len > limit && t.Len <= 8000:
+				return Type{}, Errorf(2717, "The size (%d) given to the type '%s' exceeds the maximum allowed (4000).", t.Len, name)
+			}
+			if t.Len > limit || t.Len == Max && (t.Kind == Char || t.Kind == NChar || t.Kind == Binary) {
 				return Type{}, Errorf(131, "The size (%d) given to the type '%s' exceeds the maximum allowed for any data type (8000).", t.Len, name)
 			}
 		case RowVersion:
 			t.Len = 8
+		}
+		switch t.Kind {
+		case Decimal, Numeric, Time, DateTime2, DateTimeOffset, Float, Real, Char, VarChar, Binary, VarBinary, NChar, NVarChar:
+		default:
+			if len(args) > 0 {
+				return Type{}, Errorf(2716, "Column, parameter, or variable #1: Cannot specify a column width on data type %s.", name)
+			}
 		}
 		return t, nil
 	}

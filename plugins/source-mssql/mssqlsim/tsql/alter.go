@@ -60,7 +60,7 @@ func (b *binder) columnChange(s *ast.AlterTableAlterColumnStatement) Alter {
 	default:
 		unsupported("ALTER COLUMN %s", s.AlterTableAlterColumnOption)
 	}
-	def.Type = b.dataType(s.DataType, 1)
+	def.Type = b.declaredType(s.DataType, "column", def.Name, 1)
 	if s.Collation != nil {
 		def.Type = underCollation(def.Type, s.Collation.Value)
 	}

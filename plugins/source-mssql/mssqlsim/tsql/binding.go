@@ -43,7 +43,7 @@ func (x *executor) bound(st ast.Statement) error {
 			part = s.Predicate
 			_, err = x.holds(s.Predicate)
 		case *ast.PrintStatement:
-			err = x.plain(func(b *binder) { b.expr(s.Expression, nil) })
+			err = x.plain(func(b *binder) { b.printed(s) })
 		case *ast.ReturnStatement:
 			if s.Expression != nil {
 				err = x.plain(func(b *binder) { b.valueOf(s.Expression, sqltype.Of(sqltype.Int)) })
@@ -68,8 +68,8 @@ func compiled(number int32) bool {
 	case 102, 156, 170, // syntax that is seen late
 		107, 207, 209, 263, 1011, 1012, 1013, 1038, 4104, 239, 8155, 8156, 8158, 8159, // names
 		137, 1087, 195, 174, 189, 155, 243, 258, 313, 448, 1023, 4108, 4112, 4113, 8144, 10752, 10753, 10756, 10759, 10760, 4193, 4194, 5308, 5309, // functions
-		108, 116, 127, 130, 141, 144, 145, 147, 157, 164, 169, 205, 408, 1008, 1031, 1060, 10741, 240, 324, 1033, 1046, 1062, 8120, 8121, 8127, // clauses
-		109, 110, 120, 121, 213, 264, 271, 272, 273, 1047, 1065, 8101, 8102, 10709, 10710, 10711, 10713, // changes
+		108, 116, 127, 130, 141, 144, 145, 147, 157, 164, 169, 205, 408, 421, 1008, 1031, 1060, 10741, 240, 324, 1033, 1046, 1062, 8120, 8121, 8127, // clauses
+		109, 110, 120, 121, 213, 264, 271, 272, 273, 1047, 1065, 8101, 8102, 10709, 10710, 10711, 10713, 10714, // changes
 		206, 257, 305, 306, 402, 403, 447, 459, 468, 529, 1007, 4127, 4145, 4151, 8116, 8117, 8133: // types
 		return true
 	}

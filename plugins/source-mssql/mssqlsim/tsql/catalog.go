@@ -176,8 +176,10 @@ type Session interface {
 	// Reconfigure installs the values that sp_configure has set.
 	Reconfigure() error
 	Begin() error
+	// NameTransaction gives the outermost transaction the name by which it may be rolled back.
+	NameTransaction(name string)
 	Commit() error
-	// Rollback undoes the transaction, or what followed a savepoint when name is one.
+	// Rollback undoes the transaction, or what followed a savepoint when name is one. A name that is neither is error 6401.
 	Rollback(name string) error
 	Save(name string) error
 	// TranCount is @@TRANCOUNT.

@@ -20,6 +20,8 @@ type compiler struct {
 	variables bool
 	// level is how many blocks, IF and WHILE are around a statement.
 	level int
+	// catching is how many CATCH blocks are.
+	catching int
 	// binding tells that names may be looked up; begun, that a statement was met that does something, and first is the first
 	// of them where it is to be bound.
 	binding, begun bool
@@ -99,6 +101,8 @@ func (c *compiler) statement(st ast.Statement, loop bool) (err error) {
 		if err := c.block(s.TryStatements, loop); err != nil {
 			return err
 		}
+		c.catching++
+		defer func() { c.catching-- }()
 		return c.block(s.CatchStatements, loop)
 	case *ast.IfStatement:
 		if err := c.names(s.Predicate); err != nil {
@@ -161,6 +165,24 @@ func (c *compiler) statement(st ast.Statement, loop bool) (err error) {
 		})
 	case *ast.UseStatement:
 		return c.use(s)
+	case *ast.ThrowStatement:
+		if s.ErrorNumber == nil && c.catching == 0 {
+			return nothingCaught()
+		}
+		return c.names(st)
+	case *ast.ReturnStatement:
+		if s.Expression != nil && c.x.batch.routine == nil {
+			return sqltype.Errorf(178, "A RETURN statement with a return value cannot be used in this context.")
+		}
+		if err := c.names(st); err != nil {
+			return err
+		}
+		return c.bind(st)
+	case *ast.ExecuteStatement:
+		if err := namedBehind(s.ExecuteSpecification); err != nil {
+			return err
+		}
+		return c.names(st)
 	default:
 		if err := c.names(st); err != nil {
 			return err
@@ -262,7 +284,7 @@ func (c *compiler) known(v *ast.VariableReference, number int32, text string) er
 // variable makes a variable that has no value yet.
 func (x *executor) variable(b *binder, d *ast.DeclareVariableElement) {
 	if !x.declareCursorVariable(d) {
-		x.batch.vars[lower(d.VariableName.Value)] = &variable{typ: b.dataType(d.DataType, 1)}
+		x.batch.vars[lower(d.VariableName.Value)] = &variable{typ: b.declaredType(d.DataType, "parameter", d.VariableName.Value, 1)}
 	}
 }
 
@@ -286,6 +308,22 @@ func (x *executor) initialize(s *ast.DeclareVariableStatement) error {
 	})
 }
 
+// namedBehind refuses an argument without a name behind one that has one.
+func namedBehind(spec *ast.ExecuteSpecification) error {
+	e, ok := spec.ExecutableEntity.(*ast.ExecutableProcedureReference)
+	if !ok {
+		return nil
+	}
+	named := false
+	for i, p := range e.Parameters {
+		if p.Variable == nil && named {
+			return sqltype.Errorf(119, "Must pass parameter number %d and subsequent parameters as '@name = value'. After the form '@name = value' has been used, all subsequent parameters must be passed in the form '@name = value'.", i+1)
+		}
+		named = named || p.Variable != nil
+	}
+	return nil
+}
+
 // calling tells whether the errors of a statement are those of what it calls, or of one before it.
 func calling(st ast.Statement) bool {
 	switch s := st.(type) {
@@ -304,24 +342,16 @@ func blocksEnd(sql string) error {
 	if !hasWord(sql, "begin") {
 		return nil
 	}
-	var words []string
-	for t := range eachToken(sql) {
-		if !t.blank {
-			words = append(words, lower(t.text))
-		}
-	}
+	words := places(sql)
 	word := func(i int) string {
 		if i < len(words) {
-			return words[i]
+			return lower(words[i].text)
 		}
 		return ""
 	}
-	near := func(i int) error {
-		return sqltype.Errorf(102, "Incorrect syntax near '%s'.", words[min(i, len(words)-1)])
-	}
 	var open []string
 	for i := 0; i < len(words); i++ {
-		switch words[i] {
+		switch word(i) {
 		case "case":
 			open = append(open, "case")
 		case "begin":
@@ -338,7 +368,7 @@ func blocksEnd(sql string) error {
 				continue
 			}
 			if len(open) == 0 {
-				return near(i)
+				return near(sql, words, i)
 			}
 			kind := open[len(open)-1]
 			open = open[:len(open)-1]
@@ -346,15 +376,15 @@ func blocksEnd(sql string) error {
 				continue
 			}
 			if i++; word(i) != kind {
-				return near(i)
+				return near(sql, words, i)
 			}
 			if kind == "try" && (word(i+1) != "begin" || word(i+2) != "catch") {
-				return near(i + 1)
+				return near(sql, words, i+1)
 			}
 		}
 	}
 	if len(open) > 0 {
-		return near(len(words))
+		return near(sql, words, len(words))
 	}
 	return nil
 }

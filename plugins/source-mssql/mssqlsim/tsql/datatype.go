@@ -8,19 +8,67 @@ import (
 	"github.com/sqlc-dev/teesql/ast"
 )
 
+// converted gives the type of CAST and CONVERT.
+func (b *binder) converted(d ast.DataTypeReference) sqltype.Type {
+	t, err := b.dataType(d, 30)
+	if e := asError(err); e != nil {
+		switch e.Number {
+		case 2716:
+			fail(sqltype.Errorf(291, "CAST or CONVERT: invalid attributes specified for type '%s'", e.Message[strings.LastIndexByte(e.Message, ' ')+1:len(e.Message)-1]))
+		case 2717:
+			fail(sqltype.Errorf(131, "%s exceeds the maximum allowed for any data type (4000).", strings.Replace(before(e.Message, " exceeds"), "the type", "the convert specification", 1)))
+		}
+	}
+	if err != nil {
+		fail(err)
+	}
+	return t
+}
+
+func before(text, sep string) string {
+	first, _, _ := strings.Cut(text, sep)
+	return first
+}
+
+// declaredType gives the type of a column, a parameter or a variable, the ordinal-th of its statement.
+func (b *binder) declaredType(d ast.DataTypeReference, what, name string, ordinal int) sqltype.Type {
+	t, err := b.dataType(d, 1)
+	e := asError(err)
+	if e == nil {
+		if err != nil {
+			fail(err)
+		}
+		return t
+	}
+	switch number := "#" + strconv.Itoa(ordinal) + ":"; {
+	case e.Number == 243:
+		_, word, _ := strings.Cut(before(e.Message, " is not a defined"), " ")
+		e = sqltype.Errorf(2715, "Column, parameter, or variable %s Cannot find data type %s.", number, word)
+	case e.Number == 2717, e.Number == 131 && what == "column":
+		e.Message = before(e.Message, " the type ") + " the " + what + " '" + name + "' exceeds" + strings.SplitN(e.Message, " exceeds", 2)[1]
+	default:
+		e.Message = strings.Replace(e.Message, "#1:", number, 1)
+	}
+	fail(e)
+	return t
+}
+
 // dataType gives the type of a declaration. length is that of character and binary types without one: 30 in CAST
 // and CONVERT, 1 in DECLARE and CREATE TABLE ("Microsoft: char and varchar (Transact-SQL)").
-func (b *binder) dataType(d ast.DataTypeReference, length int) sqltype.Type {
+func (b *binder) dataType(d ast.DataTypeReference, length int) (sqltype.Type, error) {
 	var name string
 	var args []int
 	switch x := d.(type) {
 	case *ast.XmlDataTypeReference:
-		return sqltype.Of(sqltype.XML)
+		return sqltype.Of(sqltype.XML), nil
 	case *ast.UserDataTypeReference:
 		name = ident(x.Name.BaseIdentifier)
 	case *ast.SqlDataTypeReference:
 		if name = x.SqlDataTypeOption; name == "" {
-			name = writtenType(sourceText(b.declaring(), x))
+			var err error
+			if name, err = writtenType(sourceText(b.declaring(), x)); err != nil {
+				return sqltype.Type{}, err
+			}
 		}
 		for _, p := range x.Parameters {
 			switch l := p.(type) {
@@ -49,11 +97,7 @@ func (b *binder) dataType(d ast.DataTypeReference, length int) sqltype.Type {
 			args = []int{length}
 		}
 	}
-	t, err := sqltype.MakeType(name, args)
-	if err != nil {
-		fail(err)
-	}
-	return t
+	return sqltype.MakeType(name, args)
 }
 
 // declaring gives the text that the declarations being read are written in.
@@ -66,7 +110,7 @@ func (b *binder) declaring() string {
 
 // writtenType gives the name of a type as it is written, such as [sys].[geometry]: the parser (teesql v1.1.0) keeps none
 // behind DECLARE but those of the types it knows.
-func writtenType(text string) string {
+func writtenType(text string) (string, error) {
 	var parts []string
 	for _, t := range tokens(text) {
 		if t.text != "." && !t.blank {
@@ -75,8 +119,7 @@ func writtenType(text string) string {
 	}
 	switch {
 	case len(parts) == 1, len(parts) == 2 && sqltype.EqualName(parts[0], "sys"):
-		return parts[len(parts)-1]
+		return parts[len(parts)-1], nil
 	}
-	failf(243, "Type %s is not a defined system type.", strings.TrimSpace(text))
-	return ""
+	return "", sqltype.Errorf(243, "Type %s is not a defined system type.", strings.TrimSpace(text))
 }

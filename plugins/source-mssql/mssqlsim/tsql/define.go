@@ -158,6 +158,9 @@ func (x *executor) dbcc(s *ast.DbccStatement) error {
 func (x *executor) tableDef(b *binder, n Name, d *ast.TableDefinition) TableDef {
 	def := TableDef{Name: n}
 	var k constraints
+	if len(d.ColumnDefinitions) == 0 {
+		failf(102, "Incorrect syntax near ')'.")
+	}
 	def.Columns = x.columnDefs(b, d, &k)
 	for _, c := range d.TableConstraints {
 		x.tableConstraint(b, c, &k)
@@ -214,7 +217,13 @@ func (x *executor) columnDefs(b *binder, d *ast.TableDefinition, all *constraint
 		if c.ComputedColumnExpression != nil {
 			def.Computed, def.Persisted, def.Computation = true, c.IsPersisted, x.kept(c.ComputedColumnExpression, nil)
 		} else {
-			def.Type = b.dataType(c.DataType, 1)
+			if c.DataType == nil {
+				if !sqltype.EqualName(name, "timestamp") {
+					failf(173, "The definition for column '%s' must include a data type.", name)
+				}
+				unsupported("a column timestamp without a type")
+			}
+			def.Type = b.declaredType(c.DataType, "column", name, len(out)+1)
 		}
 		if c.Collation != nil {
 			def.Type = underCollation(def.Type, c.Collation.Value)
@@ -281,7 +290,7 @@ func identityType(def *ColumnDef) {
 		failf(2749, "Identity column '%s' must be of data type int, bigint, smallint, tinyint, or decimal or numeric with a scale of 0, unencrypted, and constrained to be nonnullable.", def.Name)
 	}
 	if def.Step == 0 {
-		failf(2744, "An IDENTITY column must have an increment that is not 0: '%s'.", def.Name)
+		failf(2753, "Identity column '%s' contains invalid INCREMENT.", def.Name)
 	}
 	if def.Named != nil {
 		failf(1754, "Defaults cannot be created on columns with an IDENTITY attribute. Table '', column '%s'.", def.Name)

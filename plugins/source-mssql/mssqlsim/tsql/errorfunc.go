@@ -58,6 +58,27 @@ func (b *binder) procedureOf(e *sqltype.Error) string {
 	return e.Schema + "." + e.Procedure
 }
 
+// numbered is RAISERROR of a message of sys.messages. Users' own messages are not kept (Microsoft: RAISERROR (Transact-SQL),
+// msg_id; Database engine events and errors 2000 to 2999, 2732; 18000 to 18999, 18054).
+func (b *binder) numbered(id int64, e *sqltype.Error) {
+	switch {
+	case id < 13000 || id == 50000:
+		failf(2732, "Error number %d is invalid. The number must be from 13000 through 2147483647 and it cannot be 50000.", id)
+	case id < 50000:
+		unsupported("RAISERROR of the server's message %d", id)
+	}
+	failf(18054, "Error %d, severity %d, state %d was raised, but no message with that error number was found in sys.messages. If error is larger than 50000, make sure the user-defined message is added using sp_addmessage.", id, e.Class, e.State)
+}
+
+// substitutes asks for an argument of the type that a place in the text of RAISERROR wants.
+func (b *binder) substitutes(verb byte, x ast.ScalarExpression, at int) {
+	switch t := b.expr(x, nil).typ; {
+	case t.Kind == sqltype.Null:
+	case verb == 's' && t.Class() != sqltype.ClassString, verb != 's' && t.Kind != sqltype.Int && t.Kind != sqltype.SmallInt && t.Kind != sqltype.TinyInt:
+		failf(2786, "The data type of substitution parameter %d does not match the expected type of the format specification.", at)
+	}
+}
+
 // raised is the text of RAISERROR with its arguments in their places (Microsoft: RAISERROR). Flags, widths and
 // precisions are refused; a missing argument is written as (null).
 func (b *binder) raised(format string, params []ast.ScalarExpression) string {
@@ -81,6 +102,7 @@ func (b *binder) raised(format string, params []ast.ScalarExpression) string {
 			out.WriteString("(null)")
 			continue
 		}
+		b.substitutes(verb, params[next], next+1)
 		if verb == 's' {
 			v := b.valueOf(params[next], sqltype.Str(sqltype.NVarChar, 2047))
 			if v.IsNull() {

@@ -243,8 +243,11 @@ func (x *executor) nested(sql string, vars map[string]*variable, levels int) err
 		outer.rowCount, outer.implicit, outer.lastError = inner.rowCount, inner.implicit, inner.lastError
 		x.batch = outer
 	}()
-	_, err := x.text(sql)
-	return err
+	open := x.sess.TranCount()
+	if _, err := x.text(sql); err != nil {
+		return err
+	}
+	return x.balanced(open)
 }
 
 func (x *executor) executeText(l *ast.ExecutableStringList) error {
@@ -269,10 +272,16 @@ func (x *executor) executeSQL(e *ast.ExecutableProcedureReference) error {
 	var names []string
 	var sql string
 	back := map[string]string{} // inner to outer output variables
+	given := map[string]bool{}
 	err := x.plain(func(b *binder) {
 		args := b.arguments(e.Parameters)
 		if len(args) == 0 {
 			failf(201, "Procedure or function 'sp_executesql' expects parameter '@statement', which was not supplied.")
+		}
+		for i, name := range []string{"@statement", "@params"} {
+			if i < len(args) && args[i].Type.Kind != sqltype.Null && !args[i].Type.Unicode() {
+				failf(214, "Procedure expects parameter '%s' of type 'ntext/nchar/nvarchar'.", name)
+			}
 		}
 		sql = args[0].Value.Str()
 		if len(args) > 1 {
@@ -292,9 +301,15 @@ func (x *executor) executeSQL(e *ast.ExecutableProcedureReference) error {
 				fail(err)
 			}
 			v.val = w
+			given[n] = true
 			p := e.Parameters[i+2]
 			if o, ok := p.ParameterValue.(*ast.VariableReference); ok && p.IsOutput {
 				back[n] = o.Name
+			}
+		}
+		for _, n := range names {
+			if !given[n] {
+				failf(8178, "The parameterized query '(%s)%s' expects the parameter '%s', which was not supplied.", args[1].Value.Str(), sql, n)
 			}
 		}
 	})
@@ -341,7 +356,7 @@ func (b *binder) declared(text string, vars map[string]*variable) (names []strin
 	for _, v := range d.Declarations {
 		n := lower(v.VariableName.Value)
 		names = append(names, n)
-		vars[n] = &variable{typ: b.dataType(v.DataType, 1)}
+		vars[n] = &variable{typ: b.declaredType(v.DataType, "parameter", v.VariableName.Value, len(names))}
 	}
 	return names
 }

@@ -159,13 +159,13 @@ func (b *binder) expr(x ast.ScalarExpression, sc *scope) expr {
 	case *ast.BinaryExpression:
 		return b.binary(e, sc)
 	case *ast.CastCall:
-		return b.collate(b.explicit(b.expr(e.Parameter, sc), b.dataType(e.DataType, 30), 0), e.Collation)
+		return b.collate(b.explicit(b.expr(e.Parameter, sc), b.converted(e.DataType), 0), e.Collation)
 	case *ast.ConvertCall:
-		return b.collate(b.convert(b.expr(e.Parameter, sc), b.dataType(e.DataType, 30), e.Style), e.Collation)
+		return b.collate(b.convert(b.expr(e.Parameter, sc), b.converted(e.DataType), e.Style), e.Collation)
 	case *ast.TryCastCall:
-		return b.tryConvert(b.expr(e.Parameter, sc), b.dataType(e.DataType, 30), nil)
+		return b.tryConvert(b.expr(e.Parameter, sc), b.converted(e.DataType), nil)
 	case *ast.TryConvertCall:
-		return b.tryConvert(b.expr(e.Parameter, sc), b.dataType(e.DataType, 30), e.Style)
+		return b.tryConvert(b.expr(e.Parameter, sc), b.converted(e.DataType), e.Style)
 	case *ast.ParseCall:
 		return b.parse(e.StringValue, e.DataType, e.Culture, false, sc)
 	case *ast.TryParseCall:

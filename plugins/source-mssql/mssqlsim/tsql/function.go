@@ -51,7 +51,9 @@ func (b *binder) function(e *ast.FunctionCall, sc *scope) expr {
 	if name == "CURSOR_STATUS" {
 		return b.cursorStatus(b.exprs(e.Parameters, sc))
 	}
-	v := b.builtin(name, b.exprs(e.Parameters, sc))
+	args := b.exprs(e.Parameters, sc)
+	b.written = ident(e.FunctionName)
+	v := b.builtin(name, args)
 	return b.collate(v, e.Collation)
 }
 
@@ -172,10 +174,20 @@ func (b *binder) system(name string, args []expr) expr {
 		if strings.HasPrefix(name, "@@") {
 			failf(137, "Must declare the scalar variable \"%s\".", name)
 		}
+		if strings.EqualFold(b.written, name) { // in its own letters
+			name = b.written
+		}
 		failf(195, "'%s' is not a recognized built-in function name.", name)
+	}
+	if len(args) > 0 && withoutArguments[name] {
+		failf(174, "The %s function requires 0 argument(s).", lower(name))
 	}
 	return constant(t, v)
 }
+
+// withoutArguments are functions of the session that take none (Microsoft: the pages of each).
+var withoutArguments = map[string]bool{"GETDATE": true, "GETUTCDATE": true, "SYSDATETIME": true, "SYSUTCDATETIME": true, "SYSDATETIMEOFFSET": true, "NEWID": true,
+	"SCOPE_IDENTITY": true, "XACT_STATE": true, "HOST_NAME": true, "APP_NAME": true}
 
 // value evaluates an expression that must not depend on rows.
 func (b *binder) value(x ast.ScalarExpression) sqltype.Value {

@@ -101,6 +101,7 @@ func (b *binder) group(q *ast.QuerySpecification, base *scope, input node) (*gro
 			}
 			g.asts = append(g.asts, x.Expression)
 			g.keys = append(g.keys, b.expr(x.Expression, base))
+			comparable(g.keys[len(g.keys)-1].typ)
 		}
 	}
 	n.keys = g.keys
@@ -130,6 +131,9 @@ func (b *binder) aggregate(name string, e *ast.FunctionCall, sc *scope) expr {
 	}
 	a := &aggregate{name: name, distinct: e.UniqueRowFilter == "Distinct", warned: &b.warned}
 	if c, ok := e.Parameters[0].(*ast.ColumnReferenceExpression); ok && c.ColumnType == "Wildcard" {
+		if name != "COUNT" && name != "COUNT_BIG" || a.distinct {
+			fail(nearNode(b.batch.source, c, false))
+		}
 		a.star = true
 	} else {
 		a.arg = b.expr(e.Parameters[0], g.base)

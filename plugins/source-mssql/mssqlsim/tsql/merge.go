@@ -102,6 +102,12 @@ func (m *merge) run(spec *ast.MergeSpecification, to *ast.OutputClause, into *as
 	for _, c := range cs {
 		on = append(on, c.p)
 	}
+	if len(spec.ActionClauses) == 0 {
+		return incomplete()
+	}
+	if err := onceEach(spec.ActionClauses); err != nil {
+		return err
+	}
 	bySource := false
 	b.guardRead(m.table, spec.SearchCondition)
 	for _, a := range spec.ActionClauses {
@@ -295,6 +301,28 @@ func (m *merge) when(a *ast.MergeActionClause) mergeWhen {
 		failf(10710, "An action of type '%s' is not allowed in the 'WHEN NOT MATCHED' clause of a MERGE statement.", map[bool]string{true: "DELETE", false: "UPDATE"}[w.delete])
 	}
 	return w
+}
+
+// onceEach refuses an action that stands twice in clauses of one kind, and a clause behind one of its kind that takes all rows
+// (Microsoft: MERGE (Transact-SQL), WHEN MATCHED THEN).
+func onceEach(list []*ast.MergeActionClause) error {
+	words := map[string]string{"Matched": "WHEN MATCHED", "NotMatchedBySource": "WHEN NOT MATCHED BY SOURCE"}
+	seen, all := map[string]bool{}, map[string]bool{}
+	for _, a := range list {
+		kind := words[a.Condition]
+		if kind == "" {
+			kind = "WHEN NOT MATCHED"
+		}
+		action := map[string]string{"DeleteMergeAction": "DELETE", "UpdateMergeAction": "UPDATE", "InsertMergeAction": "INSERT"}[nodeName(a.Action)]
+		if seen[kind+action] {
+			return sqltype.Errorf(10714, "An action of type '%s' cannot appear more than once in a '%s' clause of a MERGE statement.", action, kind)
+		}
+		if all[kind] {
+			return sqltype.Errorf(5324, "In a MERGE statement, a '%s' clause with a search condition cannot appear after a '%s' clause with no search condition.", kind, kind)
+		}
+		seen[kind+action], all[kind] = true, a.SearchCondition == nil
+	}
+	return nil
 }
 
 // insertValues gives a value for each column of a row that WHEN NOT MATCHED inserts.

@@ -211,7 +211,7 @@ func (b *binder) tryConvert(e expr, t sqltype.Type, style ast.ScalarExpression) 
 
 // parse is PARSE and TRY_PARSE of integers, where no culture can make a difference.
 func (b *binder) parse(text ast.ScalarExpression, d ast.DataTypeReference, culture ast.ScalarExpression, try bool, sc *scope) expr {
-	t := b.dataType(d, 30)
+	t := b.converted(d)
 	if culture != nil || t.Class() != sqltype.ClassInt {
 		unsupported("PARSE of a %s, which depends on the culture", t)
 	}

@@ -23,6 +23,8 @@ type binder struct {
 	assigning bool
 	// changing is the table of a FROM that the statement changes, and changingScan its scan.
 	changing *ast.NamedTableReference
+	// written is the name of the function being bound, in its own letters.
+	written string
 	// setting: the values of SET of an UPDATE are being bound.
 	setting      bool
 	changingScan *scanNode
@@ -242,6 +244,12 @@ func (b *binder) spec(q *ast.QuerySpecification, outer *scope) plan {
 	keys := b.sortKeys(q.OrderByClause, top, p)
 	if p.distinct {
 		p.ordersByItsList(q, keys)
+		for _, c := range p.cols {
+			switch c.Type.Kind {
+			case sqltype.XML, sqltype.Text, sqltype.NText, sqltype.Image:
+				failf(421, "The %s data type cannot be selected as DISTINCT because it is not comparable.", c.Type.Kind)
+			}
+		}
 	}
 	top.windows = nil
 	if group != nil {
@@ -353,28 +361,68 @@ func (b *binder) star(x *ast.SelectStarExpression, sc *scope, add func(expr, str
 	}
 }
 
+// namedOnce finds a column of the select list by its name; -1 is none. Two of them are error 209.
+func (p *selectPlan) namedOnce(name string) int {
+	at := -1
+	for i, c := range p.cols {
+		if !sqltype.EqualName(c.Name, name) {
+			continue
+		}
+		if at >= 0 {
+			failf(209, "Ambiguous column name '%s'.", name)
+		}
+		at = i
+	}
+	return at
+}
+
+// plainOrder refuses constants and variables as what rows are ordered by (Microsoft: Database engine events and errors 0 to
+// 999, 408; 1000 to 1999, 1008).
+func plainOrder(x ast.ScalarExpression, at int) {
+	switch x.(type) {
+	case *ast.StringLiteral, *ast.NumericLiteral, *ast.RealLiteral, *ast.MoneyLiteral, *ast.BinaryLiteral, *ast.NullLiteral:
+		failf(408, "A constant expression was encountered in the ORDER BY list, position %d.", at)
+	case *ast.VariableReference:
+		failf(1008, "The SELECT item identified by the ORDER BY number %d contains a variable as part of the expression identifying a column position. Variables are only allowed when ordering by an expression referencing a column name.", at)
+	}
+}
+
+// orders refuses what has no order: xml and the old types of long values, and a column that is there twice (Microsoft: Database
+// engine events and errors 0 to 999, 169, 305, 306).
+func orders(keys []sortKey) {
+	for i, k := range keys {
+		comparable(k.e.typ)
+		for _, other := range keys[:i] {
+			if k.e.ref != nil && k.e.ref == other.e.ref && k.e.ord == other.e.ord && k.e.depth == other.e.depth {
+				failf(169, "A column has been specified more than once in the order by list. Columns in the order by list must be unique.")
+			}
+		}
+	}
+}
+
+// comparable refuses types whose values are neither compared nor sorted.
+func comparable(t sqltype.Type) {
+	switch t.Kind {
+	case sqltype.XML:
+		failf(305, "The XML data type cannot be compared or sorted, except when using the IS NULL operator.")
+	case sqltype.Text, sqltype.NText, sqltype.Image:
+		failf(306, "The text, ntext, and image data types cannot be compared or sorted, except when using IS NULL or LIKE operator.")
+	}
+}
+
 // sortKeys binds ORDER BY: positions, names of the select list, or expressions.
 func (b *binder) sortKeys(o *ast.OrderByClause, sc *scope, p *selectPlan) (keys []sortKey) {
 	if o == nil {
 		return nil
 	}
-	defer func() {
-		for i, k := range keys {
-			for _, other := range keys[:i] {
-				if k.e.ref != nil && k.e.ref == other.e.ref && k.e.ord == other.e.ord && k.e.depth == other.e.depth {
-					failf(169, "A column has been specified more than once in the order by list. Columns in the order by list must be unique.")
-				}
-			}
-		}
-	}()
+	defer func() { orders(keys) }()
 next:
 	for at, el := range o.OrderByElements {
 		k := sortKey{desc: el.SortOrder == "Descending"}
+		if len(p.cols) > 0 {
+			plainOrder(el.Expression, at+1)
+		}
 		switch x := el.Expression.(type) {
-		case *ast.StringLiteral, *ast.NumericLiteral, *ast.RealLiteral, *ast.MoneyLiteral, *ast.BinaryLiteral, *ast.NullLiteral:
-			failf(408, "A constant expression was encountered in the ORDER BY list, position %d.", at+1)
-		case *ast.VariableReference:
-			failf(1008, "The SELECT item identified by the ORDER BY number %d contains a variable as part of the expression identifying a column position. Variables are only allowed when ordering by an expression referencing a column name.", at+1)
 		case *ast.IntegerLiteral:
 			n, _ := strconv.Atoi(x.Value)
 			if n < 1 || n > len(p.cols) {
@@ -385,12 +433,10 @@ next:
 			continue next
 		case *ast.ColumnReferenceExpression:
 			if x.MultiPartIdentifier != nil && len(x.MultiPartIdentifier.Identifiers) == 1 {
-				for i, c := range p.cols {
-					if sqltype.EqualName(c.Name, x.MultiPartIdentifier.Identifiers[0].Value) {
-						k.e = p.outs[i]
-						keys = append(keys, k)
-						continue next
-					}
+				if i := p.namedOnce(x.MultiPartIdentifier.Identifiers[0].Value); i >= 0 {
+					k.e = p.outs[i]
+					keys = append(keys, k)
+					continue next
 				}
 			}
 		}

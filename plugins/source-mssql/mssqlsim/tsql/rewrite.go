@@ -217,3 +217,30 @@ func readOnly(sql string) string {
 	}
 	return b.String()
 }
+
+// endThrow puts a semicolon behind a THROW without arguments that another word follows, which the parser takes for one.
+func endThrow(sql string) string {
+	if !hasWord(sql, "throw") {
+		return sql
+	}
+	toks := tokens(sql)
+	last := ""
+	for i, t := range toks {
+		if t.blank {
+			continue
+		}
+		if strings.EqualFold(t.text, "throw") {
+			switch next := wordBehind(toks, i); {
+			case next == "", next == ";", !reserved[next]:
+			case last == "", last == ";", last == "catch", last == "begin", last == "else", last == "end":
+				toks[i].text += ";"
+			}
+		}
+		last = lower(t.text)
+	}
+	var b strings.Builder
+	for _, t := range toks {
+		b.WriteString(t.text)
+	}
+	return b.String()
+}

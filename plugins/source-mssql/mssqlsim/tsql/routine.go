@@ -107,7 +107,7 @@ func (x *executor) createRoutine(s *ast.CreateProcedureStatement, create, alter 
 			if p.IsVarying || p.Modifier != "" && p.Modifier != "None" && p.Modifier != "Output" {
 				unsupported("the parameter %s: neither tables nor cursors are passed to procedures", p.VariableName.Value)
 			}
-			r.params = append(r.params, routineParam{name: p.VariableName.Value, typ: b.dataType(p.DataType, 1), value: p.Value, outputs: p.Modifier == "Output"})
+			r.params = append(r.params, routineParam{name: p.VariableName.Value, typ: b.declaredType(p.DataType, "parameter", p.VariableName.Value, len(r.params)+1), value: p.Value, outputs: p.Modifier == "Output"})
 		}
 	}); err != nil {
 		return err
@@ -183,14 +183,24 @@ func (x *executor) callRoutine(r *Routine, args []*Argument) (int32, error) {
 			a.Type, a.Value = r.params[p].typ, vars[lower(r.params[p].name)].val
 		}
 	}
-	if now := x.sess.TranCount(); now != open {
-		e := sqltype.Errorf(266, "Transaction count after EXECUTE indicates a mismatching number of BEGIN and COMMIT statements. Previous count = %d, current count = %d.", open, now)
-		if x.depth > 0 {
-			return 0, e
-		}
-		x.out.Raise(e)
+	if err := x.balanced(open); err != nil {
+		return 0, err
 	}
 	return inner.status, nil
+}
+
+// balanced tells when what was executed left other transactions open than there were before.
+func (x *executor) balanced(open int) error {
+	now := x.sess.TranCount()
+	if now == open {
+		return nil
+	}
+	e := sqltype.Errorf(266, "Transaction count after EXECUTE indicates a mismatching number of BEGIN and COMMIT statements. Previous count = %d, current count = %d.", open, now)
+	if x.depth > 0 {
+		return e
+	}
+	x.out.Raise(e)
+	return nil
 }
 
 // bindRoutine gives the variables of the parameters, and which argument each parameter got.

@@ -219,7 +219,7 @@ func (x *executor) text(sql string) (flow, error) {
 
 // rewritten gives a text as the parser reads it.
 func (x *executor) rewritten(sql string) string {
-	return readOnly(callsBeforeFetch(wholeNumbers(quoteLogin(quoteMaster(nameKeys(rewriteMerge(endBeforeMerge(plainDevice(rewrite(sql))))))))))
+	return readOnly(callsBeforeFetch(wholeNumbers(quoteLogin(quoteMaster(nameKeys(rewriteMerge(endBeforeMerge(plainDevice(endThrow(rewrite(sql)))))))))))
 }
 
 // parse reads a batch after rewrite.
@@ -228,6 +228,9 @@ func parse(ctx context.Context, sql string) (*ast.Script, error) {
 		return nil, err
 	}
 	if err := blocksEnd(sql); err != nil {
+		return nil, err
+	}
+	if err := nothingBehind(sql); err != nil {
 		return nil, err
 	}
 	if err := misplacedCollation(sql); err != nil {

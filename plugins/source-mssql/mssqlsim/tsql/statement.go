@@ -32,6 +32,10 @@ func (x *executor) located(err error, st ast.Statement) error {
 		text := x.sourceOf(st)
 		words := places(text)
 		e = near(text, words, len(words))
+		if kind, unknown := unknownKind(words); unknown {
+			e = sqltype.Errorf(343, "Unknown object type '%s' used in a CREATE, DROP, or ALTER statement.", kind)
+		}
+		e.Line = 0
 	}
 	out := *e
 	x.locate(&out, st)
@@ -141,7 +145,7 @@ func (x *executor) carryOut(st ast.Statement) (f flow, err error) {
 		return x.try(s)
 	case *ast.PrintStatement:
 		return goOn, x.plain(func(b *binder) {
-			v := b.valueOf(s.Expression, sqltype.Str(sqltype.NVarChar, 4000))
+			v := b.printed(s)
 			e := &sqltype.Error{State: 1, Message: v.Str()}
 			x.locate(e, s)
 			x.out.Info(e)
@@ -187,6 +191,14 @@ func (x *executor) carryOut(st ast.Statement) (f flow, err error) {
 		return goOn, err
 	}
 	return goOn, sqltype.Unsupported("the statement %s", strings.TrimSuffix(nodeName(st), "Statement"))
+}
+
+// printed is the text of PRINT.
+func (b *binder) printed(s *ast.PrintStatement) sqltype.Value {
+	if hasSubquery(s.Expression) {
+		failf(1046, "Subqueries are not allowed in this context. Only scalar expressions are allowed.")
+	}
+	return b.valueOf(s.Expression, sqltype.Str(sqltype.NVarChar, 4000))
 }
 
 func (x *executor) holds(p ast.BooleanExpression) (ok bool, err error) {
@@ -262,9 +274,16 @@ func (x *executor) raise(s *ast.RaiseErrorStatement) error {
 	e := &sqltype.Error{Number: 50000}
 	x.locate(e, s)
 	if err := x.plain(func(b *binder) {
+		e.Class = uint8(min(max(b.valueOf(s.SecondParameter, sqltype.Of(sqltype.Int)).Int(), 0), 25))
+		state := b.valueOf(s.ThirdParameter, sqltype.Of(sqltype.Int)).Int()
+		if state < 0 {
+			state = 1
+		}
+		e.State = uint8(state)
+		if b.expr(s.FirstParameter, nil).typ.Class() == sqltype.ClassInt {
+			b.numbered(b.valueOf(s.FirstParameter, sqltype.Of(sqltype.BigInt)).Int(), e)
+		}
 		e.Message = b.raised(b.valueOf(s.FirstParameter, sqltype.Str(sqltype.NVarChar, 2047)).Str(), s.OptionalParameters)
-		e.Class = uint8(b.valueOf(s.SecondParameter, sqltype.Of(sqltype.Int)).Int())
-		e.State = uint8(b.valueOf(s.ThirdParameter, sqltype.Of(sqltype.Int)).Int())
 	}); err != nil {
 		return err
 	}
@@ -286,10 +305,14 @@ func (x *executor) raise(s *ast.RaiseErrorStatement) error {
 	return nil
 }
 
+func nothingCaught() error {
+	return sqltype.Errorf(10704, "To rethrow an error, a THROW statement must be used inside a CATCH block. Insert the THROW statement inside a CATCH block, or add error parameters to the THROW statement.")
+}
+
 func (x *executor) throw(s *ast.ThrowStatement) error {
 	if s.ErrorNumber == nil {
 		if x.batch.caught == nil {
-			return sqltype.Errorf(10704, "To rethrow an error, a THROW statement must be used inside a CATCH block. Insert the THROW statement inside a CATCH block, or add error parameters to the THROW statement.")
+			return nothingCaught()
 		}
 		return x.batch.caught
 	}
@@ -298,6 +321,9 @@ func (x *executor) throw(s *ast.ThrowStatement) error {
 		e.Number = int32(b.valueOf(s.ErrorNumber, sqltype.Of(sqltype.Int)).Int())
 		e.Message = b.valueOf(s.Message, sqltype.Str(sqltype.NVarChar, 2048)).Str()
 		e.State = uint8(b.valueOf(s.State, sqltype.Of(sqltype.Int)).Int())
+		if e.Number < 50000 {
+			failf(35100, "Error number %d in the THROW statement is outside the valid range. Specify an error number in the valid range of 50000 to 2147483647.", e.Number)
+		}
 	}); err != nil {
 		return err
 	}
@@ -341,7 +367,13 @@ func nameOf(n *ast.IdentifierOrValueExpression) string {
 func (x *executor) transaction(st ast.Statement) (bool, error) {
 	switch s := st.(type) {
 	case *ast.BeginTransactionStatement:
-		return true, x.sess.Begin()
+		if err := x.sess.Begin(); err != nil {
+			return true, err
+		}
+		if x.sess.TranCount() == 1 {
+			x.sess.NameTransaction(nameOf(s.Name))
+		}
+		return true, nil
 	case *ast.CommitTransactionStatement:
 		if err := x.writable(); err != nil {
 			return true, err

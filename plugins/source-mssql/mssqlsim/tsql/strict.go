@@ -44,8 +44,11 @@ func unclosed(sql string) error {
 // unsaid refuses a call of a procedure without EXECUTE that is not the first statement of its batch (Microsoft: SQL
 // Server Utilities Statements - GO). The body of a procedure begins anew.
 func unsaid(list []ast.Statement, source string, first bool) error {
-	for _, st := range list {
+	for i, st := range list {
 		if err := unsaidIn(st, source, first); err != nil {
+			return err
+		}
+		if err := separated(st, source, i); err != nil {
 			return err
 		}
 		first = false
@@ -73,8 +76,25 @@ func unsaidIn(st ast.Statement, source string, first bool) error {
 	}
 	switch s := st.(type) {
 	case *ast.ExecuteStatement:
-		if name := calledBare(s, source); name != "" && !first {
+		switch name := calledBare(s, source); {
+		case name == "":
+		case !first:
 			return nearNode(source, s, false)
+		case strings.EqualFold(name, "throw"):
+			return nothingCaught()
+		}
+	case *ast.AlterTableAddTableElementStatement:
+		if s.Definition != nil {
+			return reservedColumn(s.Definition, source)
+		}
+	case *ast.CreateTableStatement:
+		if s.Definition != nil {
+			return reservedColumn(s.Definition, source)
+		}
+	case *ast.PredicateSetStatement:
+		words := places(strings.TrimRight(sourceText(source, s), "; \r\n\t"))
+		if n := len(words); n > 0 && !strings.EqualFold(words[n-1].text, "on") && !strings.EqualFold(words[n-1].text, "off") {
+			return nearNode(source, s, true)
 		}
 	case *ast.MergeStatement:
 		return ended(s, source)
@@ -84,6 +104,10 @@ func unsaidIn(st ast.Statement, source string, first bool) error {
 		}
 		return sqltype.Unsupported("the statement Label")
 	case *ast.BeginEndBlockStatement:
+		if s.StatementList == nil || len(s.StatementList.Statements) == 0 {
+			words := places(sourceText(source, s))
+			return near(source, words, len(words)-1)
+		}
 		return block(s.StatementList)
 	case *ast.TryCatchStatement:
 		return block(s.TryStatements, s.CatchStatements)
@@ -100,6 +124,53 @@ func unsaidIn(st ast.Statement, source string, first bool) error {
 		return body(s.StatementList)
 	case *ast.AlterProcedureStatement:
 		return body(s.StatementList)
+	}
+	return nil
+}
+
+// separated asks for a semicolon before THROW and WITH of common table expressions where another statement stands before them
+// (Microsoft: THROW (Transact-SQL); WITH common_table_expression (Transact-SQL)).
+func separated(st ast.Statement, source string, at int) error {
+	var with *ast.WithCtesAndXmlNamespaces
+	switch s := st.(type) {
+	case *ast.ThrowStatement:
+	case *ast.SelectStatement:
+		with = s.WithCtesAndXmlNamespaces
+	case *ast.InsertStatement:
+		with = s.WithCtesAndXmlNamespaces
+	case *ast.UpdateStatement:
+		with = s.WithCtesAndXmlNamespaces
+	case *ast.DeleteStatement:
+		with = s.WithCtesAndXmlNamespaces
+	case *ast.MergeStatement:
+		with = s.WithCtesAndXmlNamespaces
+	default:
+		return nil
+	}
+	throw, thrown := st.(*ast.ThrowStatement)
+	if at == 0 || !thrown && with == nil {
+		return nil
+	}
+	f := st.(interface{ Frag() *ast.Fragment })
+	units := utf16.Encode([]rune(source)) // the parser counts in these
+	words := places(string(utf16.Decode(units[:min(f.Frag().StartOffset, len(units))])))
+	if len(words) == 0 || words[len(words)-1].text == ";" {
+		return nil
+	}
+	if thrown {
+		return nearNode(source, throw, false)
+	}
+	e := sqltype.Errorf(319, "Incorrect syntax near the keyword 'with'. If this statement is a common table expression, an xmlnamespaces clause or a change tracking context clause, the previous statement must be terminated with a semicolon.")
+	e.Line = int32(f.Frag().StartLine)
+	return e
+}
+
+// reservedColumn refuses a reserved word as the name of a column.
+func reservedColumn(d *ast.TableDefinition, source string) error {
+	for _, c := range d.ColumnDefinitions {
+		if i := c.ColumnIdentifier; i != nil && reserved[lower(i.Value)] && strings.EqualFold(sourceText(source, i), i.Value) {
+			return nearNode(source, i, false)
+		}
 	}
 	return nil
 }

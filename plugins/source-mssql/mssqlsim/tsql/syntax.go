@@ -117,23 +117,58 @@ func notRead(ctx context.Context, sql string, err error) error {
 		i = len(words)
 	}
 	e := near(sql, words, i)
-	kind := ""
-	if i > 0 && i < len(words) {
-		kind = lower(words[i-1].text)
-	}
-	switch word := bare(words[min(i, len(words)-1)].text); {
+	at, word := e.Line, bare(words[min(i, len(words)-1)].text)
+	switch {
 	case strings.HasPrefix(says, "expected comparison operator"):
-		at := e.Line
 		e = sqltype.Errorf(4145, "An expression of non-boolean type specified in a context where a condition is expected, near '%s'.", word)
-		e.Line = at
 	case strings.HasPrefix(says, "expected CURSOR after identifier in DECLARE") && i < len(words):
-		at := e.Line
 		e = sqltype.Errorf(155, "'%s' is not a recognized CURSOR option.", word)
-		e.Line, e.State = at, 2
-	case (kind == "create" || kind == "alter" || kind == "drop") && !reserved[lower(word)]:
-		at := e.Line
-		e = sqltype.Errorf(343, "Unknown object type '%s' used in a CREATE, DROP, or ALTER statement.", word)
-		e.Line = at
+		e.State = 2
+	case i > 0 && i < len(words):
+		if kind, unknown := unknownKind(words[i-1:]); unknown {
+			e = sqltype.Errorf(343, "Unknown object type '%s' used in a CREATE, DROP, or ALTER statement.", kind)
+		}
 	}
+	e.Line = at
 	return e
+}
+
+// nothingBehind refuses a parenthesis that closes behind a comma or BY, which the parser (teesql v1.1.0) lets pass. In the
+// definition of a table a comma may stand there.
+func nothingBehind(sql string) error {
+	empty := false
+	for i := 1; i < len(sql) && !empty; i++ {
+		if sql[i] == ')' {
+			before := strings.TrimRight(sql[:i], " \t\r\n")
+			empty = strings.HasSuffix(before, ",") || len(before) > 2 && strings.EqualFold(before[len(before)-2:], "by")
+		}
+	}
+	if !empty || hasWord(sql, "table") {
+		return nil
+	}
+	words := places(sql)
+	for i := 1; i < len(words); i++ {
+		if words[i].text == ")" && (words[i-1].text == "," || strings.EqualFold(words[i-1].text, "by")) {
+			return near(sql, words, i)
+		}
+	}
+	return nil
+}
+
+// objectKinds are the words behind CREATE, ALTER and DROP that are not reserved.
+var objectKinds = wordSet(`aggregate application assembly asymmetric availability broker certificate columnstore contract credential cryptographic
+	endpoint event external fulltext login master message partition queue remote resource role route search security selective sequence server service
+	spatial symmetric synonym type workload xml`)
+
+// unknownKind tells the word behind CREATE, ALTER or DROP that names no kind of object.
+func unknownKind(words []place) (string, bool) {
+	if len(words) < 2 {
+		return "", false
+	}
+	switch lower(words[0].text) {
+	case "create", "alter", "drop":
+		w := lower(words[1].text)
+		return words[1].text, !reserved[w] && !objectKinds[w]
+	}
+	return "", false
 }

@@ -86,7 +86,10 @@ func (b *binder) window(name string, e *ast.FunctionCall, sc *scope) expr {
 			if since, known := unbuilt(name); known && since <= b.sess.Release() {
 				unsupported("the window function %s", name)
 			}
-			failf(195, "'%s' is not a recognized built-in function name.", name)
+			if _, known := functionNamed(name); known || name == "STRING_AGG" {
+				failf(4113, "The function '%s' is not a valid windowing function, and cannot be used with the OVER clause.", ident(e.FunctionName))
+			}
+			failf(195, "'%s' is not a recognized built-in function name.", ident(e.FunctionName))
 		}
 		need(1, 1)
 		w.agg = &aggregate{name: name, warned: &b.warned}
