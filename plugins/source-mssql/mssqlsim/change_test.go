@@ -27,7 +27,7 @@ CREATE TABLE dbo.b (id int NOT NULL, w varchar(10) NULL)`))
 		{"DELETE where an outer join has no row of the table", fresh + "INSERT INTO dbo.b VALUES (9, 'nine'); DELETE t FROM dbo.b b LEFT JOIN dbo.a t ON t.id = b.id" + all, "2|y|2"},
 		{"DELETE with two FROM", fresh + "DELETE FROM dbo.a FROM dbo.a JOIN dbo.b ON dbo.b.id = dbo.a.id WHERE dbo.b.w = 'one'" + all, "2|y|2;3|z|3"},
 		{"DELETE with EXISTS", fresh + "DELETE FROM dbo.a WHERE EXISTS (SELECT 1 FROM dbo.b WHERE dbo.b.id = dbo.a.id)" + all, "2|y|2"},
-		{"UPDATE of a common table expression", fresh + "WITH c AS (SELECT v FROM dbo.a) UPDATE c SET v = 'x'", "refused: mssqlsim does not understand a change of the common table expression c"},
+
 		{"SELECT INTO", fresh + "SELECT id, v + '!' AS v, NULL AS nothing INTO dbo.c FROM dbo.a WHERE id > 1; SELECT @@ROWCOUNT, COUNT(*), MAX(v) FROM dbo.c", "2|2|z!"},
 		{"SELECT INTO keeps types and identity", "SELECT c.name, t.name, c.max_length, c.is_nullable, c.is_identity FROM sys.columns AS c JOIN sys.types AS t ON t.user_type_id = c.user_type_id WHERE c.object_id = OBJECT_ID('dbo.c') ORDER BY c.column_id", "id|int|4|false|true;v|varchar|11|true|false;nothing|int|4|true|false"},
 		{"the identity goes on", "INSERT INTO dbo.c (v) VALUES ('n'); SELECT MAX(id) FROM dbo.c", "4"},

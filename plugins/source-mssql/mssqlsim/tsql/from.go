@@ -158,9 +158,14 @@ func (b *binder) declareNamed(x *ast.NamedTableReference, sc *scope, leaf func(*
 	if r := b.working[strings.ToLower(n.Object)]; r != nil && n.Schema == "" {
 		return leaf(r.reference(sc, alias))
 	}
-	if c := b.ctes[strings.ToLower(n.Object)]; c != nil && n.Schema == "" {
-		p := b.cte(c)
-		t := sc.add(alias, "", renamed(p.columns(), c.Columns, alias), false)
+	if e := b.expression(n); e != nil {
+		if x == b.changing {
+			return leaf(b.changedThrough(e, sc, alias))
+		}
+		leave := e.enter()
+		p := e.plan()
+		leave()
+		t := sc.add(alias, n.Schema, renamed(p.columns(), e.columns, alias), false)
 		return leaf(t, &derivedNode{plan: p, ref: t})
 	}
 	rel, err := b.sess.Relation(n)
@@ -178,7 +183,12 @@ func (b *binder) declareNamed(x *ast.NamedTableReference, sc *scope, leaf func(*
 	}
 	scan := &scanNode{run: b.run, rel: rel, ref: t, rows: b.rowsWanted}
 	if x == b.changing {
-		b.changingScan = scan
+		w, ok := rel.(Writable)
+		if !ok {
+			unsupported("a change of %s", n)
+		}
+		b.changes = &changeTarget{ref: t, scan: scan, table: w, name: n}
+		b.changes.whole()
 	}
 	return leaf(t, scan)
 }

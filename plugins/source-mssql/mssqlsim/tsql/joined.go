@@ -8,29 +8,22 @@ import (
 )
 
 // changed finds the table that UPDATE or DELETE changes: with a FROM the name may be an alias there (Microsoft: UPDATE
-// (Transact-SQL), DELETE (Transact-SQL)). The name it gives is that of the table.
-func (b *binder) changed(target ast.TableReference, from *ast.FromClause, out *ast.OutputClause, into *ast.OutputIntoClause) (Writable, Name) {
+// (Transact-SQL), DELETE (Transact-SQL)). The name it gives is that of the table. Without a table it is what the FROM that it
+// gives reads.
+func (b *binder) changed(target ast.TableReference, from *ast.FromClause, out *ast.OutputClause, into *ast.OutputIntoClause) (Writable, Name, *ast.FromClause) {
 	named, ok := target.(*ast.NamedTableReference)
-	if ok && named.SchemaObject != nil && b.ctes[lower(ident(named.SchemaObject.BaseIdentifier))] != nil && named.SchemaObject.SchemaIdentifier == nil {
-		unsupported("a change of the common table expression %s", ident(named.SchemaObject.BaseIdentifier))
+	if ok && from == nil && b.expression(objectName(named.SchemaObject)) != nil {
+		b.changing = named
+		return nil, objectName(named.SchemaObject), &ast.FromClause{TableReferences: []ast.TableReference{named}}
 	}
 	if from == nil {
-		return b.target(target)
+		w, n := b.target(target)
+		return w, n, nil
 	}
 	if !ok {
 		unsupported("FROM with a change of %s", nodeName(target))
 	}
-	for _, clause := range []any{out, into} {
-		walkTree(reflect.ValueOf(clause), func(node any) bool {
-			c, ok := node.(*ast.ColumnReferenceExpression)
-			if ok && c.MultiPartIdentifier != nil {
-				if first := c.MultiPartIdentifier.Identifiers[0].Value; !sqltype.EqualName(first, "inserted") && !sqltype.EqualName(first, "deleted") {
-					unsupported("OUTPUT of columns of FROM")
-				}
-			}
-			return !ok
-		})
-	}
+	onlyChanged(out, into)
 	n := objectName(named.SchemaObject)
 	var found []*ast.NamedTableReference
 	for _, ref := range from.TableReferences {
@@ -56,27 +49,25 @@ func (b *binder) changed(target ast.TableReference, from *ast.FromClause, out *a
 		unsupported("a change of %s, which its FROM does not name once", n)
 	}
 	b.changing = found[0]
-	return b.target(found[0])
+	if b.expression(objectName(found[0].SchemaObject)) != nil {
+		return nil, n, from
+	}
+	w, n := b.target(found[0])
+	return w, n, from
 }
 
 // joinedRows plans the scan of an UPDATE or DELETE with FROM.
-func (b *binder) joinedRows(name Name, from *ast.FromClause, where *ast.WhereClause, top *ast.TopRowFilter) (*scope, *tableRef, node) {
+func (b *binder) joinedRows(name Name, from *ast.FromClause, where *ast.WhereClause, top *ast.TopRowFilter) (*scope, *changeTarget, node) {
 	b.rowsWanted = false
 	sc := &scope{}
 	src := b.declareAll(from, sc)
-	if b.changingScan == nil {
+	if b.changes == nil {
 		unsupported("a change of %s in this FROM", name)
 	}
-	b.changingScan.write = true
-	target := b.changingScan.ref
-	for i := range target.cols {
-		target.use(i)
-	}
-	target.use(RowID)
 	var cs []*conjunct
 	if where != nil {
 		cs = b.conjuncts(where.SearchCondition, sc)
 	}
 	n := b.join(src, sc, cs, 0)
-	return sc, target, b.limited(b.rest(n, cs), top)
+	return sc, b.changes, b.limited(b.rest(n, cs), top)
 }

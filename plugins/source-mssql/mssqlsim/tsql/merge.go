@@ -286,7 +286,7 @@ func (m *merge) when(a *ast.MergeActionClause) mergeWhen {
 		w.delete = true
 	case *ast.UpdateMergeAction:
 		b.guardUpdate(m.table, x.SetClauses, false)
-		w.sets = b.assignments(x.SetClauses, m.sc, m.target.cols, m.table)
+		w.sets = b.assignments(x.SetClauses, m.sc, m.table, func(name string) int { return columnNamed(m.target.cols, name) })
 	case *ast.InsertMergeAction:
 		w.insert = m.insertValues(x)
 	default:

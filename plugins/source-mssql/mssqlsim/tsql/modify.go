@@ -342,7 +342,7 @@ func columnNamed(cols []Column, name string) int {
 }
 
 // affectedRows plans the scan of an UPDATE or DELETE: whole rows with their identity.
-func (b *binder) affectedRows(w Writable, name Name, from *ast.FromClause, where *ast.WhereClause, top *ast.TopRowFilter) (*scope, *tableRef, node) {
+func (b *binder) affectedRows(w Writable, name Name, from *ast.FromClause, where *ast.WhereClause, top *ast.TopRowFilter) (*scope, *changeTarget, node) {
 	if where != nil && where.Cursor != nil {
 		unsupported("WHERE CURRENT OF")
 	}
@@ -352,17 +352,15 @@ func (b *binder) affectedRows(w Writable, name Name, from *ast.FromClause, where
 	b.rowsWanted = false
 	sc := &scope{}
 	ref := sc.add(name.Object, name.Schema, w.Columns(), true)
-	for i := range ref.cols {
-		ref.use(i)
-	}
-	ref.use(RowID)
-	scan := &scanNode{run: b.run, rel: w, ref: ref, write: true}
+	scan := &scanNode{run: b.run, rel: w, ref: ref}
+	t := &changeTarget{ref: ref, scan: scan, table: w, name: name}
+	t.whole()
 	var cs []*conjunct
 	if where != nil {
 		cs = b.conjuncts(where.SearchCondition, sc)
 	}
 	scan.seek(cs, 0)
-	return sc, ref, b.limited(b.rest(b.filtered(scan, cs, 1), cs), top)
+	return sc, t, b.limited(b.rest(b.filtered(scan, cs, 1), cs), top)
 }
 
 // limited is TOP of a statement that changes rows.
@@ -406,12 +404,13 @@ func (n *limitNode) next() (bool, error) {
 func (n *limitNode) close() { n.input.close() }
 
 // collect runs a scan to its end before anything is changed.
-func (b *binder) collect(w Writable, sc *scope, n node, ref *tableRef, fn func(f *frame, old sqltype.Row, id sqltype.Value) error) error {
+func (b *binder) collect(t *changeTarget, sc *scope, n node, fn func(f *frame, old sqltype.Row, id sqltype.Value) error) error {
 	f := &frame{seg: make([]sqltype.Row, len(sc.tables)+1)}
 	seen := map[string]bool{} // a row that is joined to several is changed once
-	k := len(ref.cols)
+	w := t.table
+	k := len(w.Columns())
 	return b.drain(n, f, func() error {
-		row := f.seg[ref.idx]
+		row := f.seg[t.ref.idx][t.at:]
 		if len(sc.tables) > 1 {
 			if !present(row, k, w) {
 				return nil
@@ -445,20 +444,25 @@ func (x *executor) update(s *ast.UpdateStatement) error {
 	return x.scoped(true, func(b *binder) error {
 		b.hints(s.OptimizerHints)
 		b.with(s.WithCtesAndXmlNamespaces)
-		w, name := b.changed(spec.Target, spec.FromClause, spec.OutputClause, spec.OutputIntoClause)
-		b.guardUpdate(w, spec.SetClauses, spec.FromClause != nil)
-		if spec.FromClause == nil {
+		w, name, from := b.changed(spec.Target, spec.FromClause, spec.OutputClause, spec.OutputIntoClause)
+		if w != nil {
+			b.guardUpdate(w, spec.SetClauses, from != nil)
+		}
+		if from == nil {
 			b.guardRead(w, spec.WhereClause)
 		}
-		sc, ref, n := b.affectedRows(w, name, spec.FromClause, spec.WhereClause, spec.TopRowFilter)
-		sets := b.assignments(spec.SetClauses, sc, ref.cols, w)
+		sc, t, n := b.affectedRows(w, name, from, spec.WhereClause, spec.TopRowFilter)
+		w, name = t.table, t.name
+		t.sameColumns(spec.OutputClause, spec.OutputIntoClause)
+		sets := b.assignments(spec.SetClauses, sc, w, t.column)
+		b.guardSet(t, sets)
 		out := b.output(w.Columns(), spec.OutputClause, spec.OutputIntoClause, []StatementKind{KindUpdate}, nil)
 		var changes []Change
 		if b.compiling {
 			return nil
 		}
-		err := b.collect(w, sc, n, ref, func(f *frame, old sqltype.Row, id sqltype.Value) error {
-			row, err := b.assigned(f, old, sets, ref.cols, w, name)
+		err := b.collect(t, sc, n, func(f *frame, old sqltype.Row, id sqltype.Value) error {
+			row, err := b.assigned(f, old, sets, w.Columns(), w, name)
 			b.take(row.Size())
 			changes = append(changes, Change{ID: id, Old: old, New: row})
 			return cmp.Or(err, b.enough(len(changes)))
@@ -468,6 +472,20 @@ func (x *executor) update(s *ast.UpdateStatement) error {
 		}
 		return x.write(b, w, changes, KindUpdate, out)
 	})
+}
+
+// guardSet asks for UPDATE on the columns that are changed through an expression.
+func (b *binder) guardSet(t *changeTarget, sets []assignment) {
+	if t.columns == nil {
+		return
+	}
+	var cols []int
+	for _, s := range sets {
+		cols = append(cols, s.col)
+	}
+	if err := b.sess.Guard(t.table, "UPDATE", cols); err != nil {
+		fail(err)
+	}
 }
 
 // guardUpdate asks for UPDATE on the columns that SET names, and for SELECT when their new values are computed from
@@ -500,14 +518,15 @@ type assignment struct {
 }
 
 // assignments binds SET of UPDATE and MERGE.
-func (b *binder) assignments(list []ast.SetClause, sc *scope, cols []Column, w Writable) (sets []assignment) {
+func (b *binder) assignments(list []ast.SetClause, sc *scope, w Writable, place func(column string) int) (sets []assignment) {
+	cols := w.Columns()
 	defaults := b.defaults(w)
 	for _, c := range list {
 		a, ok := c.(*ast.AssignmentSetClause)
 		if !ok || a.Variable != nil || a.Column == nil {
 			unsupported("this SET of UPDATE")
 		}
-		k := columnNamed(cols, a.Column.MultiPartIdentifier.Identifiers[len(a.Column.MultiPartIdentifier.Identifiers)-1].Value)
+		k := place(a.Column.MultiPartIdentifier.Identifiers[len(a.Column.MultiPartIdentifier.Identifiers)-1].Value)
 		for _, s := range sets {
 			if s.col == k {
 				failf(264, "The column name '%s' is specified more than once in the SET clause or column list of an INSERT. A column cannot be assigned more than one value in the same clause. Modify the clause to make sure that a column is updated only once. If this statement updates or inserts columns into a view, column aliasing can conceal the duplication in your code.", cols[k].Name)
@@ -557,18 +576,25 @@ func (x *executor) delete(s *ast.DeleteStatement) error {
 	return x.scoped(true, func(b *binder) error {
 		b.hints(s.OptimizerHints)
 		b.with(s.WithCtesAndXmlNamespaces)
-		w, name := b.changed(spec.Target, spec.FromClause, spec.OutputClause, spec.OutputIntoClause)
-		b.guard(w, "DELETE", nil)
-		if spec.FromClause == nil {
+		w, name, from := b.changed(spec.Target, spec.FromClause, spec.OutputClause, spec.OutputIntoClause)
+		if w != nil {
+			b.guard(w, "DELETE", nil)
+		}
+		if from == nil {
 			b.guardRead(w, spec.WhereClause)
 		}
-		sc, ref, n := b.affectedRows(w, name, spec.FromClause, spec.WhereClause, spec.TopRowFilter)
+		sc, t, n := b.affectedRows(w, name, from, spec.WhereClause, spec.TopRowFilter)
+		if w == nil {
+			b.guard(t.table, "DELETE", nil)
+		}
+		w = t.table
+		t.sameColumns(spec.OutputClause, spec.OutputIntoClause)
 		out := b.output(w.Columns(), spec.OutputClause, spec.OutputIntoClause, []StatementKind{KindDelete}, nil)
 		if b.compiling {
 			return nil
 		}
 		var changes []Change
-		err := b.collect(w, sc, n, ref, func(_ *frame, old sqltype.Row, id sqltype.Value) error {
+		err := b.collect(t, sc, n, func(_ *frame, old sqltype.Row, id sqltype.Value) error {
 			changes = append(changes, Change{ID: id, Old: old})
 			return b.enough(len(changes))
 		})

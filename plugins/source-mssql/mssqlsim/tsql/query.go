@@ -21,13 +21,13 @@ type binder struct {
 	// probing waits for the subquery that is bound next; assigning: the statement assigns variables from row to row.
 	probing   *probe
 	assigning bool
-	// changing is the table of a FROM that the statement changes, and changingScan its scan.
+	// changing is the table of a FROM that the statement changes, and changes what came of it.
 	changing *ast.NamedTableReference
 	// written is the name of the function being bound, in its own letters.
 	written string
 	// setting: the values of SET of an UPDATE are being bound.
-	setting      bool
-	changingScan *scanNode
+	setting bool
+	changes *changeTarget
 	// looked is the asterisk of EXISTS, of which no column is wanted.
 	looked *ast.SelectStarExpression
 }
