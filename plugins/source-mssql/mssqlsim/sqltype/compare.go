@@ -3,11 +3,15 @@ package sqltype
 import (
 	"cmp"
 	"math/big"
+	"math/bits"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/collation"
 )
 
 // Compare orders two values of one type; NULL comes first, as in ORDER BY.
@@ -83,25 +87,50 @@ func compareGUID(a, b string) int {
 
 func (t Type) caseSensitive() bool {
 	c := t.Collation
-	return c != "" && (strings.HasSuffix(c, "_BIN") || strings.HasSuffix(c, "_BIN2") || strings.Contains(c, "_CS_"))
+	return c != "" && (strings.Contains(c, "_BIN") || strings.Contains(c, "_CS_"))
 }
 
 func (t Type) accentInsensitive() bool {
 	return strings.HasSuffix(t.Collation, "_AI") || strings.Contains(t.Collation, "_AI_")
 }
 
-func (t Type) binaryCollation() bool {
-	return strings.HasSuffix(t.Collation, "_BIN") || strings.HasSuffix(t.Collation, "_BIN2")
+func (t Type) binaryCollation() bool { return strings.Contains(t.Collation, "_BIN") }
+
+// compareBytes orders text of a binary collation: by the bytes of its code page, or by code points. The older _BIN compares the first
+// UTF-16 unit as a number and what is behind it byte by byte, the low one first (Microsoft: Collation and Unicode support, Binary
+// collations).
+func compareBytes(a, b string, t Type) int {
+	switch {
+	case !t.Unicode():
+		return strings.Compare(t.Encode(a), t.Encode(b))
+	case strings.Contains(t.Collation, "_BIN2") || collation.Single(a) && collation.Single(b):
+		return strings.Compare(a, b)
+	}
+	x, y := utf16.Encode([]rune(a)), utf16.Encode([]rune(b))
+	for i := range min(len(x), len(y)) {
+		if x[i] == y[i] {
+			continue
+		}
+		if i == 0 {
+			return cmp.Compare(x[i], y[i])
+		}
+		return cmp.Compare(bits.ReverseBytes16(x[i]), bits.ReverseBytes16(y[i]))
+	}
+	return cmp.Compare(len(x), len(y))
 }
 
 // CompareText orders text under the type's collation. Trailing blanks do not count ("Microsoft: String comparison").
-// Collations other than the binary ones order by letters, then by their accents, then by case, as far as each is of
-// interest to them ("Microsoft: Collation and Unicode support"). Letters are in the order of their code points, which is not
-// SQL Server's in every case, and neither is that of punctuation.
+// Unicode text, and all text of Windows' collations, is compared as Windows does: see weight. SQL Server collations order other text
+// by letters, then by their accents, then by case, as far as each is of interest to them ("Microsoft: Collation and Unicode
+// support"); letters are in the order of their code points there, which is not SQL Server's in every case, and neither is that of
+// punctuation.
 func CompareText(a, b string, t Type) int {
 	a, b = strings.TrimRight(a, " "), strings.TrimRight(b, " ")
 	if t.binaryCollation() {
-		return strings.Compare(a, b)
+		return compareBytes(a, b, t)
+	}
+	if r, ok := t.windows(); ok {
+		return compareWeights(a, b, r)
 	}
 	if t.accentInsensitive() {
 		a, b = withoutAccents(a), withoutAccents(b)

@@ -219,6 +219,9 @@ func (v Value) AppendKey(b []byte, t Type) []byte {
 	case isStr:
 		b = append(b, 5)
 		s := strings.TrimRight(v.s, " ")
+		if r, ok := t.windows(); ok {
+			return weightKey(b, s, r)
+		}
 		if t.accentInsensitive() {
 			s = withoutAccents(s)
 		}
