@@ -15,6 +15,9 @@ func (s *Session) Backup(name, device string, anew bool) error {
 	if db == nil {
 		return noDatabase(name)
 	}
+	if db.Name == tempdb {
+		return sqltype.Errorf(3147, "Backup and restore operations are not allowed on database tempdb.")
+	}
 	if !s.admin() && !s.dbo(db) && !s.can(db, "BACKUP DATABASE", wholeDatabase) {
 		return missing("BACKUP DATABASE", db.Name)
 	}

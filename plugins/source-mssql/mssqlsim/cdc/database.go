@@ -144,7 +144,7 @@ func (db *Database) CreateTable(def tsql.TableDef) error {
 		known = known || sqltype.EqualName(s, def.Name.Schema)
 	}
 	if !known {
-		return sqltype.Errorf(2760, "The specified schema name \"%s\" either does not exist or you do not have permission to use it.", def.Name.Schema)
+		return noSchema(def.Name.Schema)
 	}
 	if db.table(def.Name.Schema, def.Name.Object) != nil || db.routines[routineKey(def.Name.Schema, def.Name.Object)] != nil {
 		return sqltype.Errorf(2714, "There is already an object named '%s' in the database.", def.Name.Object)
@@ -164,7 +164,7 @@ func (db *Database) CreateSchema(name string) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	for _, s := range db.schemas {
-		if sqltype.EqualName(s, name) {
+		if sqltype.EqualName(s, name) || ownSchemaID(name) != 0 {
 			return sqltype.Errorf(2714, "There is already an object named '%s' in the database.", name)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
 )
 
-// CreateDatabase is CREATE DATABASE. Unlike Server.Database it leaves row versions off, as a new database has them
-// (Microsoft: ALTER DATABASE SET options, ALLOW_SNAPSHOT_ISOLATION).
+// CreateDatabase is CREATE DATABASE. Unlike Server.Database it gives the database the options of model, in which row versions
+// are off (Microsoft: model database).
 func (s *Session) CreateDatabase(name string) error {
 	if !s.serverCan("CREATE ANY DATABASE") {
 		return missing("CREATE DATABASE", "master")
@@ -18,13 +18,16 @@ func (s *Session) CreateDatabase(name string) error {
 	if s.srv.dbs[lower(name)] != nil || systemDatabase(name) {
 		return sqltype.Errorf(1801, "Database '%s' already exists. Choose a different database name.", name)
 	}
-	s.srv.add(name).AllowSnapshot(false)
+	db, as := s.srv.add(name), s.srv.dbs[model]
+	db.snapshots.Store(settled(as.snapshots.Load()))
+	db.rcsi.Store(as.rcsi.Load())
+	db.recovery.Store(as.recovery.Load())
 	return nil
 }
 
 func systemDatabase(name string) bool {
 	switch lower(name) {
-	case "master", "tempdb", "model", "msdb":
+	case "master", tempdb, model, msdb:
 		return true
 	}
 	return false

@@ -28,8 +28,9 @@ func (s *Session) SetState(ctx context.Context, name string, state tsql.Database
 	switch {
 	case rcsi != nil && db.offline.Load():
 		return offlineAlter()
-	case rcsi != nil && db.Name == "model", rcsi != nil && systemDatabase(db.Name) && !*rcsi:
+	case rcsi != nil && systemDatabase(db.Name) && db.Name != model && !*rcsi:
 		return sqltype.Unsupported("READ_COMMITTED_SNAPSHOT of the database %s", db.Name)
+	case rcsi != nil && db.Name == model:
 	case rcsi != nil && systemDatabase(db.Name):
 		return notAltered(sqltype.Errorf(5058, "Option 'READ_COMMITTED_SNAPSHOT' cannot be set in database '%s'.", db.Name))
 	case takes && systemDatabase(db.Name):

@@ -94,7 +94,7 @@ func (s *Session) anyOf(db *Database, o securable) bool {
 // visible gives the columns of an object that the catalog shows, and whether it shows the object: metadata is seen of
 // what one has a permission on (Microsoft: Metadata visibility configuration).
 func (s *Session) visible(db *Database, o *object) (columns func(securedColumn) bool, ok bool) {
-	if s.dbo(db) {
+	if s.dbo(db) || s.owns(o.table) {
 		return func(securedColumn) bool { return true }, true
 	}
 	sec := o.securable()

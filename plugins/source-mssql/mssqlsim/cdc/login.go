@@ -163,7 +163,7 @@ func (l *Login) granted(db, object string) (whole bool, columns map[string]bool)
 // mayUse tells whether the login may open a database: it has a user there that may connect, or the database has the
 // user guest enabled, as the system databases have.
 func (l *Login) mayUse(db *Database) bool {
-	if l.admin() || systemDatabase(db.Name) {
+	if l.admin() || systemDatabase(db.Name) && db.Name != model { // guests may enter all others
 		return true
 	}
 	if u := db.sec.ofLogin(l); u != nil {

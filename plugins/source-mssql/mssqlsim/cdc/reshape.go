@@ -24,6 +24,9 @@ func (s *Session) reshapeAny(n tsql.Name, find func(db *Database) *Table, captur
 	if err != nil {
 		return err
 	}
+	if db.Name == model {
+		return sqltype.Unsupported("a change of the database model, which new databases would begin with")
+	}
 	for {
 		if err := s.unlocked(db, find); err != nil {
 			return err

@@ -45,6 +45,76 @@ func (s *security) own(schema string, p *principal) {
 	s.drop(func(g *permission) bool { return g.class == classSchema && sqltype.EqualName(g.schema, schema) })
 }
 
+// ownSchemas are the schemas that every database has beside dbo, with their ids, which are those of their owners (Microsoft:
+// Ownership and user-schema separation; sys.schemas (Transact-SQL)).
+var ownSchemas = func() []ownSchema {
+	out := []ownSchema{{"guest", guestID}, {"INFORMATION_SCHEMA", infoSchemaID}, {"sys", sysSchemaID}}
+	for _, r := range fixedRoles {
+		out = append(out, ownSchema{r.name, r.id})
+	}
+	return out
+}()
+
+type ownSchema struct {
+	name string
+	id   int32
+}
+
+// ownSchemaID gives the id of such a schema, 0 of another.
+func ownSchemaID(name string) int32 {
+	for _, s := range ownSchemas {
+		if sqltype.EqualName(s.name, name) {
+			return s.id
+		}
+	}
+	return 0
+}
+
+func (db *Database) allSchemas() []string {
+	var out []string
+	for _, n := range db.schemas {
+		if n != "" { // one that was dropped
+			out = append(out, n)
+		}
+	}
+	for _, s := range ownSchemas {
+		out = append(out, s.name)
+	}
+	if db.enabled.Load() {
+		out = append(out, "cdc")
+	}
+	return out
+}
+
+func (db *Database) schemaID(name string) (int32, bool) {
+	if id := ownSchemaID(name); id != 0 {
+		return id, true
+	}
+	switch lower(name) {
+	case "cdc":
+		return 5, db.enabled.Load()
+	case "":
+		return 0, false
+	}
+	for i, n := range db.schemas {
+		if sqltype.EqualName(n, name) {
+			if i == 0 {
+				return 1, true
+			}
+			return int32(5 + i), true
+		}
+	}
+	return 0, false
+}
+
+// noSchema is the error of a schema in which nothing can be made: one of every database's own takes tables on a server, too.
+func noSchema(name string) error {
+	if id := ownSchemaID(name); id == guestID || id > sysSchemaID {
+		return sqltype.Unsupported("objects in the schema %s", name)
+	}
+	return sqltype.Errorf(2760, "The specified schema name \"%s\" either does not exist or you do not have permission to use it.", name)
+}
+
 // fixedSchema tells whether a schema cannot be dropped.
 func fixedSchema(name string) bool {
 	switch lower(name) {
@@ -71,6 +141,9 @@ func (s *Session) dropSchema(name string, ifExists bool) error {
 	}
 	if fixedSchema(name) && (db.enabled.Load() || !sqltype.EqualName(name, "cdc")) { // the name alone makes it no schema of capture
 		return sqltype.Errorf(15150, "Cannot drop the schema '%s'.", name)
+	}
+	if ownSchemaID(name) != 0 {
+		return sqltype.Unsupported("DROP SCHEMA of %s", name)
 	}
 	for _, t := range db.tables {
 		if sqltype.EqualName(t.Schema, name) {
@@ -113,6 +186,9 @@ func (s *Session) transfer(schema string, n tsql.Name) error {
 			to = x
 		}
 	}
+	if to == "" && ownSchemaID(schema) != 0 {
+		return sqltype.Unsupported("TRANSFER to the schema %s", schema)
+	}
 	if to == "" || !s.can(db, "ALTER", ofSchema(to)) {
 		return sqltype.Errorf(15151, "Cannot alter the schema '%s', because it does not exist or you do not have permission.", schema)
 	}
@@ -152,8 +228,8 @@ func (s *security) ownerID(schema string) int32 {
 	if p := s.owners[lower(schema)]; p != nil {
 		return p.id
 	}
-	if lower(schema) == "sys" {
-		return 4
+	if id := ownSchemaID(schema); id != 0 {
+		return id
 	}
 	return dboID
 }

@@ -61,6 +61,7 @@ type Server struct {
 	jobTable               atomic.Bool // msdb.dbo.cdc_jobs was made, with the first job
 	// temporaries counts the sessions that made temporary tables
 	temporaries atomic.Uint64
+	temporaryID atomic.Int32 // of the newest temporary table
 	// moves counts changes of rows, so that who read them can tell that they have changed
 	moves atomic.Uint64
 	// transactions counts those that were begun
@@ -77,7 +78,7 @@ type Server struct {
 	backups   map[string][]*Database
 }
 
-// NewServer gives a server with the databases master and msdb.
+// NewServer gives a server with its system databases.
 func NewServer(c Config) (*Server, error) {
 	s := &Server{Name: c.Name, Version: c.Version, Zone: c.Zone, clock: c.Clock, polls: c.Polls, idles: c.Idles, memory: c.Memory, wake: make(chan struct{}, 1), dbs: map[string]*Database{}, logins: map[string]*Login{}, left: make(chan struct{})}
 	s.agent.Store(int32(AgentRunning))
@@ -106,8 +107,11 @@ func NewServer(c Config) (*Server, error) {
 		s.clock = SystemClock{}
 	}
 	simple := "SIMPLE" // Microsoft: Back up and restore of system databases
-	for _, name := range []string{"master", msdb} {
+	for _, name := range []string{"master", tempdb, msdb} {
 		s.Database(name).recovery.Store(&simple)
+	}
+	for _, name := range []string{tempdb, model} { // Microsoft: tempdb database; model database
+		s.Database(name).AllowSnapshot(false)
 	}
 	return s, nil
 }
@@ -134,7 +138,7 @@ func (s *Server) Database(name string) *Database {
 
 // add makes a database of a name that is free, with s.mu held.
 func (s *Server) add(name string) *Database {
-	id, system := map[string]int16{"master": 1, msdb: 4}[name]
+	id, system := map[string]int16{"master": 1, tempdb: 2, model: 3, msdb: 4}[name]
 	if !system {
 		id = max(s.nextID, 5)
 		s.nextID = id + 1

@@ -310,7 +310,7 @@ func (s *Session) Abort() {
 
 // at finds the database of a name with parts.
 func (s *Session) at(n tsql.Name) (*Database, error) {
-	if n.Database == "" || sqltype.EqualName(n.Database, s.db.Name) || isTemporary(n.Object) && sqltype.EqualName(n.Database, "tempdb") {
+	if n.Database == "" || sqltype.EqualName(n.Database, s.db.Name) || isTemporary(n.Object) && sqltype.EqualName(n.Database, tempdb) {
 		return s.db, nil
 	}
 	db := s.srv.Find(n.Database)

@@ -91,10 +91,6 @@ func (s *Session) tableNamed(db *Database, n tsql.Name) *Table {
 	return db.table("dbo", n.Object)
 }
 
-func noSchema(name string) error {
-	return sqltype.Errorf(2760, "The specified schema name \"%s\" either does not exist or you do not have permission to use it.", name)
-}
-
 // DropTable removes a table.
 func (s *Session) DropTable(n tsql.Name, ifExists bool) error {
 	return s.reshape(n, s.called(n), func() error { return s.dropTable(n, ifExists) })

@@ -1,9 +1,9 @@
 package cdc
 
 import (
-	"strings"
-
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
@@ -148,7 +148,7 @@ func (s *Session) catalogFunction(name string, a []sqltype.Value, arg func(int) 
 		if len(parts) > 1 && parts[len(parts)-2] != "" {
 			schema = parts[len(parts)-2]
 		}
-		if isTemporary(obj) && (len(parts) < 3 || sqltype.EqualName(parts[len(parts)-3], "tempdb")) {
+		if isTemporary(obj) && (len(parts) < 3 || sqltype.EqualName(parts[len(parts)-3], tempdb)) {
 			if t := s.tableNamed(db, tsql.Name{Object: obj}); t != nil {
 				return num(int64(t.ID)), integer, true, nil
 			}
@@ -204,10 +204,14 @@ type object struct {
 	in      *Instance
 }
 
-// everyObject lists the tables and change tables of a database. Temporary tables are in the catalog of tempdb.
+// everyObject lists the tables and change tables of a database. The temporary tables of the session are in the catalog of tempdb.
 func (s *Session) everyObject(db *Database) (out []object) {
-	for _, t := range db.tables {
-		if isTemporary(t.Name) {
+	tables := db.tables
+	if db.Name == tempdb {
+		tables = append(slices.Clone(tables), s.ownTemporaries()...)
+	}
+	for _, t := range tables {
+		if isTemporary(t.Name) != s.temporaryIn(db, t) {
 			continue
 		}
 		out = append(out, object{id: t.ID, name: t.Name, schema: t.Schema, created: t.created, table: t})
@@ -226,40 +230,6 @@ func (s *Session) objects(db *Database) (out []object) {
 		}
 	}
 	return out
-}
-
-func (db *Database) allSchemas() []string {
-	var out []string
-	for _, n := range db.schemas {
-		if n != "" { // one that was dropped
-			out = append(out, n)
-		}
-	}
-	out = append(out, "sys")
-	if db.enabled.Load() {
-		out = append(out, "cdc")
-	}
-	return out
-}
-
-func (db *Database) schemaID(name string) (int32, bool) {
-	switch lower(name) {
-	case "sys":
-		return 4, true
-	case "cdc":
-		return 5, db.enabled.Load()
-	case "":
-		return 0, false
-	}
-	for i, n := range db.schemas {
-		if sqltype.EqualName(n, name) {
-			if i == 0 {
-				return 1, true
-			}
-			return int32(5 + i), true
-		}
-	}
-	return 0, false
 }
 
 var _ tsql.Session = (*Session)(nil)

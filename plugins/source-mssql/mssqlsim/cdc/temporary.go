@@ -12,6 +12,12 @@ import (
 // session can say, as tempdb does it (Microsoft: CREATE TABLE (Transact-SQL), Temporary tables): the name, underscores
 // up to 116 characters, and a number.
 
+// tempdb is the database that temporary tables are in for who names it.
+const tempdb = "tempdb"
+
+// model is the database whose options new databases have (Microsoft: model database).
+const model = "model"
+
 // isTemporary tells whether a table's name, written or kept, is that of a temporary one.
 func isTemporary(name string) bool { return strings.HasPrefix(name, "#") }
 
@@ -43,17 +49,48 @@ func (s *Session) createTemporary(def tsql.TableDef) error {
 		return err
 	}
 	s.temporaries = append(s.temporaries, s.db)
+	s.db.mu.Lock()
+	defer s.db.mu.Unlock()
+	if t := s.db.table(def.Name.Schema, def.Name.Object); t != nil {
+		t.ID = -s.srv.temporaryID.Add(1) // in one catalog with those of all databases
+	}
 	return nil
+}
+
+// owns tells whether a temporary table is the session's.
+func (s *Session) owns(t *Table) bool {
+	return s.number > 0 && isTemporary(t.Name) && strings.HasSuffix(t.Name, fmt.Sprintf("%012X", s.number))
+}
+
+// temporaryIn tells whether a database shows a table as a temporary one.
+func (s *Session) temporaryIn(db *Database, t *Table) bool { return db.Name == tempdb && s.owns(t) }
+
+// ownTemporaries lists the temporary tables of the session that are kept elsewhere than in tempdb. Nobody else changes them.
+func (s *Session) ownTemporaries() (out []*Table) {
+	seen := map[*Database]bool{}
+	for _, db := range s.temporaries {
+		if seen[db] || db.Name == tempdb {
+			continue
+		}
+		seen[db] = true
+		db.mu.RLock()
+		for _, t := range db.tables {
+			if s.owns(t) {
+				out = append(out, t)
+			}
+		}
+		db.mu.RUnlock()
+	}
+	return out
 }
 
 // dropTemporaries removes the temporary tables of the session, which is over or begins anew.
 func (s *Session) dropTemporaries() {
-	suffix := fmt.Sprintf("%012X", s.number)
 	for _, db := range s.temporaries {
 		db.mu.Lock()
 		kept := make([]*Table, 0, len(db.tables))
 		for _, t := range db.tables {
-			if !isTemporary(t.Name) || !strings.HasSuffix(t.Name, suffix) {
+			if !s.owns(t) {
 				kept = append(kept, t)
 			}
 		}
