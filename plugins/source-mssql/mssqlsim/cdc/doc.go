@@ -7,6 +7,7 @@
 // Where to begin: server.go has the server and its databases, database.go the commit log, table.go, tree.go and index.go
 // tables and their versions, tx.go and readlock.go transactions and locks, session.go what a client is connected to.
 // instance.go, capture.go and scan.go are capture; changetable.go and changefunction.go what it leaves to be read; job.go
-// and cleanup.go its jobs. Files named ...view.go are catalog views, ...procedure.go procedures, and access.go,
+// and cleanup.go its jobs. Files named ...view.go are catalog views, whose
+// columns views.txt lists, documented.txt what a server has besides, ...procedure.go procedures, and access.go,
 // permission.go and principal.go who may do what.
 package cdc
