@@ -34,6 +34,24 @@ func TestSystemViewsTellWhatIsThere(t *testing.T) {
 	})
 }
 
+// Microsoft: sys.sysobjects, sys.syscolumns, sys.sysindexes, sys.sysdatabases (Transact-SQL).
+func TestCompatibilityViews(t *testing.T) {
+	t.Parallel()
+	play(t, newEmpty(t), []step{
+		{sql: "CREATE TABLE dbo.t (id int NOT NULL CONSTRAINT pk_t PRIMARY KEY, n nvarchar(20) NULL, m varchar(max) NULL, d decimal(9,2) NULL); INSERT INTO dbo.t (id) VALUES (1), (2)"},
+		{sql: "CREATE PROCEDURE dbo.p @x int OUTPUT AS SET @x = 1"},
+		{sql: "SELECT name, xtype, type, uid, OBJECT_NAME(parent_obj) FROM sysobjects ORDER BY name", rows: []string{"p|P |P |1|NULL", "pk_t|PK|K |1|t", "t|U |U |1|NULL"}},
+		{sql: "SELECT name, xtype, length, prec, scale, isnullable, colid FROM dbo.syscolumns WHERE id = OBJECT_ID('t') ORDER BY colid", rows: []string{"id|56|4|10|0|0|1", "n|231|40|20|NULL|1|2", "m|167|-1|-1|NULL|1|3", "d|106|5|9|2|1|4"}},
+		{sql: "SELECT name, isoutparam FROM sys.syscolumns WHERE id = OBJECT_ID('p')", rows: []string{"@x|1"}},
+		{sql: "SELECT name, indid, rows FROM sysindexes WHERE id = OBJECT_ID('t')", rows: []string{"pk_t|1|2"}},
+		{sql: "SELECT name, dbid, cmptlevel FROM master..sysdatabases WHERE dbid < 5", rows: []string{"master|1|160", "msdb|4|160"}},
+		{sql: "SELECT name FROM sysdatabases", err: 50001},
+		{sql: "SELECT * FROM sysobjects", err: 50001},
+		{sql: "SELECT name FROM sysusers", err: 50001},
+		{sql: "SELECT name FROM objects", err: 208},
+	})
+}
+
 // A column that SQL Server has and the simulator has not is refused by its name, one that SQL Server has not is error 207;
 // one of a later release is not there yet.
 func TestDocumentedColumnsAreBuiltOrRefused(t *testing.T) {

@@ -124,7 +124,7 @@ func systemViews(schema string) []map[string]view {
 	if schema != "sys" {
 		return []map[string]view{infoViews, emptyViews()["information_schema"]}
 	}
-	return []map[string]view{sysViews, objectViews, securityViews, captureViews, serverViews, aboutSystem(), emptyViews()["sys"]}
+	return []map[string]view{sysViews, objectViews, securityViews, captureViews, serverViews, compatViews, aboutSystem(), emptyViews()["sys"]}
 }
 
 func systemViewNamed(schema, name string) view {

@@ -353,6 +353,9 @@ func (s *Session) Relation(n tsql.Name) (tsql.Relation, error) {
 	}
 	t := s.tableNamed(db, n)
 	if t == nil {
+		if v := s.compatView(db, n); v != nil {
+			return v, nil
+		}
 		return nil, s.unbuilt(db, n)
 	}
 	r := s.source(t)
