@@ -222,3 +222,21 @@ func TestATransactionKeepsItsDatabaseInUse(t *testing.T) {
 	}
 	play(t, m, []step{{name: "dropped in the end", sql: "DROP DATABASE held"}})
 }
+
+// Backups are kept in memory, so many of them and no more; WITH INIT puts one in place of the others of its device.
+func TestBackupsDoNotFillTheMemory(t *testing.T) {
+	t.Parallel()
+	s, err := Start(t.Context(), Options{})
+	must(t, err)
+	defer s.Close()
+	s.Database("shop")
+	conn := open(t, s.DSN("master"))
+	for i := range 64 {
+		exec(t, conn, fmt.Sprintf("BACKUP DATABASE shop TO DISK = 'device%d'", i%2))
+	}
+	_, err = tryQuery(conn, "BACKUP DATABASE shop TO DISK = 'device2'")
+	wantError(t, err, 50001, "")
+	exec(t, conn, "BACKUP DATABASE shop TO DISK = 'device1' WITH INIT")
+	exec(t, conn, "BACKUP DATABASE shop TO DISK = 'device2'")
+	exec(t, conn, "RESTORE DATABASE shop FROM DISK = 'device0' WITH FILE = 32, REPLACE")
+}

@@ -11,6 +11,9 @@ import (
 // Backup is BACKUP DATABASE (Microsoft: BACKUP (Transact-SQL)). A backup is a copy of the database, log and all, that
 // nobody reaches; it is kept in memory under the name of its device, behind those that are there unless anew.
 func (s *Session) Backup(name, device string, anew bool) error {
+	if s.srv.Version == Azure { // the page is of SQL Server and Managed Instance alone
+		return notOnAzure("BACKUP DATABASE")
+	}
 	db := s.srv.Find(name)
 	if db == nil {
 		return noDatabase(name)
@@ -26,7 +29,6 @@ func (s *Session) Backup(name, device string, anew bool) error {
 	}
 	b := newDatabase(s.srv, db.Name, db.ID)
 	b.takeAll(db)
-	db.backedUp.Store(true)
 	s.srv.mu.Lock()
 	defer s.srv.mu.Unlock()
 	if s.srv.backups == nil {
@@ -36,8 +38,27 @@ func (s *Session) Backup(name, device string, anew bool) error {
 	if anew {
 		sets = nil
 	}
+	kept := len(sets) + 1
+	for other, list := range s.srv.backups {
+		if other != device {
+			kept += len(list)
+		}
+	}
+	if kept > mostBackups {
+		return sqltype.Unsupported("more than %d backup sets, which it keeps in memory: BACKUP ... WITH INIT puts one in place of those of its device", mostBackups)
+	}
 	s.srv.backups[device] = append(sets, b)
+	db.backedUp.Store(true)
 	return nil
+}
+
+// mostBackups is how many backup sets of all devices are kept. Each holds the rows of its database that have changed since.
+const mostBackups = 64
+
+// notOnAzure is the error of a statement that Azure SQL Database does not have (Microsoft: Troubleshooting connectivity issues
+// and other errors with Azure SQL Database, general errors).
+func notOnAzure(statement string) *sqltype.Error {
+	return sqltype.Errorf(40510, "Statement '%s' is not supported in this version of SQL Server.", statement)
 }
 
 func noDatabase(name string) *sqltype.Error {
@@ -50,6 +71,9 @@ func noDatabase(name string) *sqltype.Error {
 // which name a database is restored there is not what the documentation speaks of (Microsoft: Change data capture and
 // other SQL Server features, Restore or attach a database enabled for CDC).
 func (s *Session) RestoreDatabase(r tsql.Restore) error {
+	if s.srv.Version == Azure {
+		return notOnAzure("RESTORE DATABASE")
+	}
 	s.srv.mu.Lock()
 	defer s.srv.mu.Unlock()
 	sets := s.srv.backups[r.Device]

@@ -168,6 +168,10 @@ func sysDatabases(s *Session, _ *Database) *tsql.Rows {
 		ncol("log_reuse_wait_desc", desc), ncol("target_recovery_time_in_seconds", integer), ncol("is_mixed_page_allocation_on", bit), ncol("physical_database_name", sysname), ncol("is_accelerated_database_recovery_on", bit),
 		col("service_broker_guid", sqltype.Of(sqltype.UniqueIdentifier)), ncol("group_database_id", sqltype.Of(sqltype.UniqueIdentifier)), ncol("is_read_only", bit), ncol("recovery_model", tiny), ncol("recovery_model_desc", desc), ncol("user_access", tiny), ncol("user_access_desc", desc)}}
 	for _, d := range s.srv.inOrder() {
+		// In a database of Azure SQL Database master and that one alone are seen (Microsoft: sys.databases (Transact-SQL)).
+		if s.srv.Version == Azure && (systemDatabase(d.Name) && d.Name != "master" || s.db.Name != "master" && d != s.db && d.Name != "master") {
+			continue
+		}
 		if !s.serverCan("VIEW ANY DATABASE") && !s.reaches(d) {
 			continue
 		}

@@ -190,6 +190,9 @@ func (s *Session) write(ctx context.Context, t *Table, changes []tsql.Change) er
 
 // Use changes the current database.
 func (s *Session) Use(name string) error {
+	if s.srv.Version == Azure && !sqltype.EqualName(name, s.db.Name) { // Microsoft: USE (Transact-SQL)
+		return sqltype.Errorf(40508, "USE statement is not supported to switch between databases. Use a new connection to connect to a different database.")
+	}
 	exists, allowed, closed := s.enter(name)
 	if !exists {
 		return sqltype.Errorf(911, "Database '%s' does not exist. Make sure that the name is entered correctly.", name)
@@ -312,6 +315,9 @@ func (s *Session) Abort() {
 func (s *Session) at(n tsql.Name) (*Database, error) {
 	if n.Database == "" || sqltype.EqualName(n.Database, s.db.Name) || isTemporary(n.Object) && sqltype.EqualName(n.Database, tempdb) {
 		return s.db, nil
+	}
+	if s.srv.Version == Azure && !sqltype.EqualName(n.Database, tempdb) {
+		return nil, sqltype.Errorf(40515, "Reference to database and/or server name in '%s' is not supported in this version of SQL Server.", n)
 	}
 	db := s.srv.Find(n.Database)
 	if db == nil {
