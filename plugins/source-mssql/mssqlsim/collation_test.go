@@ -79,3 +79,36 @@ func TestPropertiesOfCollations(t *testing.T) {
 	equal(t, query(t, conn, "SELECT COUNT(*) FROM fn_helpcollations() AS a WHERE NOT EXISTS (SELECT * FROM fn_helpcollations() AS b WHERE b.name = a.name AND b.description = a.description)"), []string{"0"}) // thirty million pairs
 	equal(t, query(t, conn, "SELECT name, description FROM sys.fn_helpcollations() WHERE name LIKE 'SQL[_]Polish%CI%'"), []string{"SQL_Polish_CP1250_CI_AS|Polish, case-insensitive, accent-sensitive, kanatype-insensitive, width-insensitive for Unicode Data, SQL Server Sort Order 88 on Code Page 1250 for non-Unicode Data"})
 }
+
+// Text is compared by the rules of its language where they are known, and refused where they are not (Microsoft: Windows Collation Name
+// (Transact-SQL), Collation designators; Collation and Unicode support, Supplementary characters; [MS-UCODEREF]).
+func TestTextWhoseOrderIsNotKnownIsRefused(t *testing.T) {
+	t.Parallel()
+	_, conn := newDatabase(t)
+	exec(t, conn, "CREATE TABLE dbo.w (k nvarchar(20) NOT NULL PRIMARY KEY, cz nvarchar(20) COLLATE Czech_CI_AS, sv varchar(20) COLLATE Finnish_Swedish_100_CI_AI, tr nvarchar(20) COLLATE Turkish_CI_AS)")
+	exec(t, conn, "INSERT INTO dbo.w VALUES (N'Zürich', N'čas', 'gåta', N'Iğdır'), (N'Århus', N'ahoj', 'gata', N'izmir'), (N'Ørsted', N'chata', 'a', N'ırmak')")
+	equal(t, query(t, conn, "SELECT k FROM dbo.w ORDER BY k"), []string{"Århus", "Ørsted", "Zürich"})
+	equal(t, query(t, conn, "SELECT COUNT(*) FROM dbo.w WHERE k = N'ZÜRICH' OR cz = N'ČAS' OR tr = N'IRMAK'"), []string{"2"})
+	equal(t, query(t, conn, "SELECT k FROM (VALUES (N'co-op'), (N'cop'), (N'coop'), (N'Straße'), (N'STRASSE'), (N'_x'), (N'1')) AS v (k) ORDER BY k, LEN(k)"), []string{"_x", "1", "coop", "co-op", "cop", "Straße", "STRASSE"})
+	equal(t, query(t, conn, "SELECT COUNT(DISTINCT k) FROM (VALUES (N'Straße'), (N'STRASSE'), (N'straße')) AS v (k)"), []string{"1"})
+	equal(t, query(t, conn, "SELECT CASE WHEN N'Ольга' > N'Елена' THEN 1 ELSE 0 END, CASE WHEN N'中' = N'中' THEN 1 ELSE 0 END, CASE WHEN N'中' = N'丸' THEN 1 ELSE 0 END, CASE WHEN N'😀' = N'😀' COLLATE Latin1_General_100_CI_AS THEN 1 ELSE 0 END"), []string{"1|1|0|1"})
+	equal(t, query(t, conn, "SELECT k FROM dbo.w ORDER BY k COLLATE Latin1_General_BIN2"), []string{"Zürich", "Århus", "Ørsted"})
+	for _, tc := range []struct{ sql, part string }{
+		{"SELECT cz FROM dbo.w ORDER BY cz", "Czech_CI_AS"},
+		{"SELECT cz FROM dbo.w WHERE cz < N'd'", "Czech_CI_AS"},
+		{"SELECT MAX(cz) FROM dbo.w", "Czech_CI_AS"},
+		{"SELECT COUNT(*) FROM dbo.w WHERE sv = 'gata'", "\"å\", in the collation Finnish_Swedish_100_CI_AI"},
+		{"SELECT ROW_NUMBER() OVER (ORDER BY tr) FROM dbo.w", "\"ğ\", in the collation Turkish_CI_AS"},
+		{"SELECT k FROM dbo.w WHERE k > N'中'", "the order of text that has \"中\""},
+		{"SELECT k FROM (VALUES (N'あ'), (N'い')) AS v (k) ORDER BY k", "the order of text that has \"あ\""},
+		{"SELECT k FROM dbo.w WHERE k = N'😀'", "whether text is equal that has \"😀\", in the collation SQL_Latin1_General_CP1_CI_AS"},
+		{"SELECT 1 WHERE N'aa' < N'b' COLLATE Danish_Norwegian_CI_AS", "\"aa\""},
+		{"SELECT k FROM dbo.w ORDER BY k COLLATE SQL_EBCDIC037_CP1_CS_AS", "SQL_EBCDIC037_CP1_CS_AS"},
+	} {
+		_, err := tryQuery(conn, tc.sql)
+		wantError(t, err, 50001, tc.part)
+	}
+	exec(t, conn, "INSERT INTO dbo.w (k) VALUES (N'中')")
+	_, err := tryQuery(conn, "SELECT k FROM dbo.w ORDER BY k")
+	wantError(t, err, 50001, "中")
+}

@@ -40,18 +40,20 @@ var alike = map[rune]rune{'\u02c6': '^', '¹': '1', '²': '2', '³': '3'}
 // [MS-UCODEREF]; Handling Sorting in Your Applications, on word sort).
 const minimal = "\x01\x02\x03\x04\x05\x06\x07\x08\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\x7f'-‐‑‒–—―"
 
-// letters are those of the Latin alphabet in their order, each with its accented forms in the order of their accents, of which the
+// letters are those of the Latin, Greek and Cyrillic alphabets in their order, each with its accented forms in the order of their accents, of which the
 // first has none (Microsoft: [MS-UCODEREF] Windows Sorting Weight Table).
 var letters = []string{
 	"aáàâäăāãåą", "b", "cćċĉčç", "dďđð", "eéèėêëěĕēę", "fƒ", "gġĝğģ", "hĥħ", "iıíìîïĭīĩį", "jĵ", "kĸķ", "lĺŀľļł", "m", "nńňñņŉ", "ŋ",
 	"oóòôöŏōõőø", "p", "q", "rŕřŗ", "sśŝšş", "ſ", "tťţ", "ŧ", "uúùûüŭūũůųű", "v", "wŵ", "x", "yýŷÿ", "zźżž",
+	"αά", "β", "γ", "δ", "εέ", "ζ", "ηή", "θ", "ιίϊΐ", "κ", "λ", "μ", "ν", "ξ", "οό", "π", "ρ", "σς", "τ", "υύϋΰ", "φ", "χ", "ψ", "ωώ",
+	"а", "б", "в", "гѓ", "ґ", "д", "ђ", "еѐё", "є", "ж", "з", "ѕ", "иѝй", "ії", "ј", "кќ", "л", "љ", "м", "н", "њ", "о", "п", "р", "с", "т", "ћ", "уў", "ф", "х", "ц", "ч", "џ", "ш", "щ", "ъ", "ы", "ь", "э", "ю", "я",
 }
 
 // accents are the marks of letters in their order (Microsoft: [MS-UCODEREF] Windows Sorting Weight Table).
 var accents = map[rune]uint32{'\u0301': 14, '\u0300': 15, '\u0307': 16, '\u0302': 18, '\u0308': 19, '\u030c': 20, '\u0306': 21, '\u0304': 23, '\u0303': 25, '\u030a': 26, '\u0328': 27, '\u0327': 28, '\u030b': 29}
 
 // strokes are accents that are no marks of their own.
-var strokes = map[rune]uint32{'ı': 4, 'ĸ': 4, 'ŀ': 17, 'đ': 30, 'ħ': 30, 'ŧ': 30, 'ł': 31, 'ø': 33, 'ƒ': 67, 'ŉ': 72, 'ð': 104}
+var strokes = map[rune]uint32{'ı': 4, 'ĸ': 4, 'ŀ': 17, 'đ': 30, 'ħ': 30, 'ŧ': 30, 'ł': 31, 'ø': 33, 'ƒ': 67, 'ŉ': 72, 'ð': 104, 'ΐ': 31, 'ΰ': 31}
 
 // expansions are characters that count as two (Microsoft: [MS-UCODEREF] Windows Sorting Weight Table, EXPANSION).
 var expansions = map[rune]string{'æ': "ae", 'Æ': "AE", 'œ': "oe", 'Œ': "OE", 'ß': "ss", 'þ': "th", 'Þ': "TH", 'ĳ': "ij", 'Ĳ': "IJ"}
@@ -102,6 +104,10 @@ func makeWeights() *weightTable {
 			} else if s, ok := strokes[r]; ok {
 				accent = s
 			}
+			if r == 'ς' { // at the end of words
+				put(r, weight{n, plain, 10})
+				continue
+			}
 			put(r, weight{n, accent, small})
 			if up := upper(r); up != r {
 				put(up, weight{n, accent, capital})
@@ -117,10 +123,7 @@ func makeWeights() *weightTable {
 
 func upper(r rune) rune {
 	switch r {
-	case 'ı', 'ĸ', 'ŉ', 'ſ', 'ƒ', 'i':
-		if r == 'i' {
-			return 'I'
-		}
+	case 'ı', 'ĸ', 'ŉ', 'ſ', 'ƒ', 'ΐ', 'ΰ':
 		return r
 	}
 	u := []rune(strings.ToUpper(string(r)))
@@ -245,7 +248,7 @@ func (r *rules) weigh(c rune) weight {
 	if r.ignoreAccent {
 		w.accent = plain
 	}
-	if r.ignoreCase && w.form == capital {
+	if r.ignoreCase && (w.form == capital || w.form == 10) {
 		w.form = small
 	}
 	return w

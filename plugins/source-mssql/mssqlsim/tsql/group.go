@@ -101,7 +101,9 @@ func (b *binder) group(q *ast.QuerySpecification, base *scope, input node) (*gro
 			}
 			g.asts = append(g.asts, x.Expression)
 			g.keys = append(g.keys, b.expr(x.Expression, base))
-			comparable(g.keys[len(g.keys)-1].typ)
+			last := &g.keys[len(g.keys)-1]
+			comparable(last.typ)
+			*last = b.undoubted(*last, last.typ, false)
 		}
 	}
 	n.keys = g.keys
@@ -179,6 +181,7 @@ func (a *aggregate) bind(b *binder) expr {
 			failf(8117, "Operand data type %s is invalid for %s operator.", t.Kind, strings.ToLower(a.name))
 		}
 		a.typ, a.cmp = t, sqltype.Comparer(t)
+		return b.undoubted(a.arg, t, true)
 	case "STDEV", "STDEVP", "VAR", "VARP":
 		if c := t.Class(); c != sqltype.ClassInt && c != sqltype.ClassDecimal && c != sqltype.ClassFloat {
 			failf(8117, "Operand data type %s is invalid for %s operator.", t.Kind, strings.ToLower(a.name))

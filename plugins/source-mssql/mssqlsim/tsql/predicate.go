@@ -143,7 +143,7 @@ func (b *binder) comparable(operation string, v, w expr) (expr, expr, sqltype.Ty
 		}
 		return b.given(e, t)
 	}
-	return same(v), same(w), t
+	return b.undoubted(same(v), t, false), b.undoubted(same(w), t, false), t
 }
 
 // operations name the comparisons as errors do.
@@ -156,6 +156,9 @@ func (b *binder) compare(op string, v, w expr) pred {
 		unsupported("the comparison %s", op)
 	}
 	x, y, t := b.comparable(operations[op], v, w)
+	if c.less != c.greater { // < and its like
+		x, y = b.undoubted(x, t, true), b.undoubted(y, t, true)
+	}
 	cmp := sqltype.Comparer(t)
 	var p, q sqltype.Value // here, so that a row costs no memory
 	return func(f *frame) tri {

@@ -263,7 +263,9 @@ func (b *binder) spec(q *ast.QuerySpecification, outer *scope) plan {
 		if s := leading(input); s != nil {
 			sorted, s.reverse = s.sortedBy(keys)
 		}
-		if !sorted {
+		if sorted {
+			input = b.checked(input, keys)
+		} else {
 			input = &sortNode{run: b.run, input: input, keys: keys}
 		}
 	}
@@ -415,7 +417,12 @@ func (b *binder) sortKeys(o *ast.OrderByClause, sc *scope, p *selectPlan) (keys 
 	if o == nil {
 		return nil
 	}
-	defer func() { orders(keys) }()
+	defer func() {
+		orders(keys)
+		for i := range keys {
+			keys[i].e = b.undoubted(keys[i].e, keys[i].e.typ, true)
+		}
+	}()
 next:
 	for at, el := range o.OrderByElements {
 		k := sortKey{desc: el.SortOrder == "Descending"}

@@ -109,6 +109,7 @@ func (b *binder) searchArgs(op string, x, y ast.ScalarExpression, sc *scope, c *
 		if val.typ.Class() != t.Class() {
 			val = b.cast(val, t, 0)
 		}
+		val = b.undoubted(val, t, op != "=")
 		out = append(out, searchArg{ref: col.ref, ord: col.ord, op: op, val: val, typ: t, deps: deps})
 	}
 	add(v, w, dw, ops[0])
