@@ -89,6 +89,10 @@ func (a args) settings(kind string, j jobSettings) (jobSettings, error) {
 	return j, nil
 }
 
+// agentProcedures are those of jobs of SQL Server Agent, which Azure SQL Database has not (Microsoft: their pages apply to SQL
+// Server alone; Change data capture (CDC) with Azure SQL Database: a scheduler takes their place).
+var agentProcedures = map[string]bool{"sp_cdc_add_job": true, "sp_cdc_change_job": true, "sp_cdc_drop_job": true, "sp_cdc_start_job": true, "sp_cdc_stop_job": true}
+
 // addJob is Microsoft: sys.sp_cdc_add_job (Transact-SQL).
 func addJob(_ context.Context, s *Session, db *Database, a args) (*tsql.Rows, error) {
 	return s.jobCall(db, a, func(kind string) error {

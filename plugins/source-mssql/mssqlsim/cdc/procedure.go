@@ -24,6 +24,9 @@ func (s *Session) Procedure(n tsql.Name) (*tsql.Procedure, error) {
 	if n.Schema != "" && !sqltype.EqualName(n.Schema, "sys") && !sqltype.EqualName(n.Schema, "dbo") {
 		return nil, nil
 	}
+	if s.srv.Version == Azure && agentProcedures[lower(n.Object)] {
+		return nil, sqltype.Unsupported("%s in Azure SQL Database, where a scheduler runs capture and cleanup", n.Object)
+	}
 	if p := s.captureProcedure(db, n); p != nil {
 		return p, nil
 	}

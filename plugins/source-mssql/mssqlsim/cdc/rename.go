@@ -32,9 +32,17 @@ func inUse(name, what string) error {
 
 var renameParams = []tsql.Param{need("@objname", sqltype.Str(sqltype.NVarChar, 1035)), need("@newname", sysname), may("@objtype", sqltype.Str(sqltype.VarChar, 13))}
 
-// rename is sp_rename (Microsoft: sp_rename (Transact-SQL)) of tables, columns, indexes and constraints. A column that
-// is captured cannot be renamed: CDC marks it as replicated (verified on SQL Server 2022 and 2017).
+// rename is sp_rename, which warns of what it does (Microsoft: Database engine events and errors, 15477).
 func rename(s *Session, db *Database, a args) (*tsql.Rows, error) {
+	if _, err := renameNow(s, db, a); err != nil {
+		return nil, err
+	}
+	return &tsql.Rows{Messages: []*sqltype.Error{{Number: 15477, State: 1, Message: "Caution: Changing any part of an object name could break scripts and stored procedures."}}}, nil
+}
+
+// renameNow is sp_rename (Microsoft: sp_rename (Transact-SQL)) of tables, columns, indexes and constraints. A column that
+// is captured cannot be renamed: CDC marks it as replicated (verified on SQL Server 2022 and 2017).
+func renameNow(s *Session, db *Database, a args) (*tsql.Rows, error) {
 	name, to, kind := a.str("@objname"), a.str("@newname"), strings.ToUpper(a.str("@objtype"))
 	if !s.can(db, "ALTER", ofSchema("dbo")) && !s.can(db, "ALTER ANY SCHEMA", wholeDatabase) {
 		return nil, ambiguous(name, kind) // here who renames needs ALTER on the schemas, not on the object only

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What a statement says beside its rows and errors. Microsoft: Database engine events and errors (3606, 3607, 3621, 8153); SET
+// What a statement says beside its rows and errors. Microsoft: Database engine events and errors (3606, 3607, 3621, 8153, 15477); SET
 // ANSI_WARNINGS (Transact-SQL); SET ARITHIGNORE (Transact-SQL); Database Engine error severities: severity 10 goes to the
 // client as 0.
 func TestSimulatorSendsTheMessagesOfStatements(t *testing.T) {
@@ -36,6 +36,7 @@ func TestSimulatorSendsTheMessagesOfStatements(t *testing.T) {
 		{"a change that fails", "SET ANSI_WARNINGS ON INSERT INTO dbo.t VALUES (1, 1) DELETE FROM dbo.t WHERE id = 7", "DONE status=01 cmd=00 rows=0\nERROR 2627\n" + terminated + "\nDONE status=03 cmd=00 rows=0\nDONE status=10 cmd=c4 rows=0"},
 		{"a query that fails", "SELECT 1 / 0 SELECT 2", "ERROR 8134\nDONE status=03 cmd=c1 rows=0\nDONE status=10 cmd=c1 rows=1"},
 		{"a change that is caught", "BEGIN TRY INSERT INTO dbo.t VALUES (1, 1) END TRY BEGIN CATCH END CATCH", "DONE status=00 cmd=00 rows=0"},
+		{"a new name", "EXEC sp_rename 'dbo.t.n', 'm', 'COLUMN'", "INFO 15477 state=1" + info + `"Caution: Changing any part of an object name could break scripts and stored procedures."` + "\nRETURNSTATUS 0\nDONEPROC status=00 cmd=e0 rows=0"},
 	} {
 		var got []string
 		for _, k := range c.batch(tc.sql) {
