@@ -90,15 +90,6 @@ func TestCursors(t *testing.T) {
 		{"FOR READ ONLY", "DECLARE c INSENSITIVE SCROLL CURSOR FOR SELECT id FROM dbo.t WHERE id > 1 FOR READ ONLY; OPEN c; FETCH LAST FROM c", "3"},
 	} {
 		exec(t, pool, "DELETE dbo.t; DELETE dbo.heap; INSERT dbo.t VALUES (1, 'a'), (2, 'b'), (3, 'c'); INSERT dbo.heap VALUES (1), (2)")
-		conn, err := pool.Conn(t.Context())
-		must(t, err)
-		got, err := results(t, conn, tc.batch)
-		if err != nil {
-			got = []string{number(err)}
-		}
-		if strings.Join(got, ",") != tc.want {
-			t.Errorf("%s: %v, want %s", tc.name, got, tc.want)
-		}
-		must(t, conn.Close()) // the pool resets it, and the cursors with it
+		batchAnswers(t, pool, tc.name, tc.batch, tc.want)
 	}
 }

@@ -36,17 +36,24 @@ func TestLanguageOfASession(t *testing.T) {
 		{"until a text ends", "EXEC sp_executesql N'SET LANGUAGE Suomi; SELECT @@LANGUAGE'; SELECT @@LANGUAGE", "Suomi,us_english"},
 		{"all languages", "SELECT COUNT(*) FROM sys.syslanguages; SELECT langid, dateformat, datefirst, lcid FROM sys.syslanguages WHERE alias = 'Swedish'", "34,11|ymd|1|1053"},
 	} {
-		conn, err := pool.Conn(t.Context())
-		must(t, err)
-		got, err := results(t, conn, tc.batch)
-		if err != nil {
-			got = []string{number(err)}
-		}
-		if strings.Join(got, ",") != tc.want {
-			t.Errorf("%s: %v, want %s", tc.name, got, tc.want)
-		}
-		must(t, conn.Close()) // the pool resets it
+		batchAnswers(t, pool, tc.name, tc.batch, tc.want)
 	}
+}
+
+// batchAnswers runs a batch on a connection that nothing was done on: want are the rows of all its results, columns
+// separated by "|" and rows by ",", or the number of its error.
+func batchAnswers(t testing.TB, pool *sql.DB, name, batch, want string) {
+	t.Helper()
+	conn, err := pool.Conn(t.Context())
+	must(t, err)
+	got, err := results(t, conn, batch)
+	if err != nil {
+		got = []string{number(err)}
+	}
+	if strings.Join(got, ",") != want {
+		t.Errorf("%s: %v, want %s (%v)", name, got, want, err)
+	}
+	must(t, conn.Close()) // the pool resets it, and with it its settings and cursors
 }
 
 // results gives the rows of all results of a batch on one connection.

@@ -1,9 +1,6 @@
 package mssqlsim
 
-import (
-	"strings"
-	"testing"
-)
+import "testing"
 
 // Microsoft: Spatial Data Types Overview, STGeomFromText, Parse, Point, STAsText, STSrid, Lat, Long.
 func TestMethodsOfSpatialTypes(t *testing.T) {
@@ -31,15 +28,6 @@ func TestMethodsOfSpatialTypes(t *testing.T) {
 		{"no type", "SELECT nothing::Parse('a')", "243"},
 		{"a shape that is not known", "SELECT geometry::Parse('CIRCULARSTRING (0 0, 1 1, 2 0)')", "50001"},
 	} {
-		conn, err := pool.Conn(t.Context())
-		must(t, err)
-		got, err := results(t, conn, tc.batch)
-		if err != nil {
-			got = []string{number(err)}
-		}
-		if strings.Join(got, ",") != tc.want {
-			t.Errorf("%s: %v, want %s (%v)", tc.name, got, tc.want, err)
-		}
-		must(t, conn.Close())
+		batchAnswers(t, pool, tc.name, tc.batch, tc.want)
 	}
 }

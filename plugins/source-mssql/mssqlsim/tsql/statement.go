@@ -175,6 +175,9 @@ func (x *executor) carryOut(st ast.Statement) (f flow, err error) {
 	if ok, err := x.define(st); ok {
 		return goOn, err
 	}
+	if ok, err := x.maintain(st); ok {
+		return goOn, err
+	}
 	if ok, err := x.defineRoutine(st); ok {
 		return goOn, err
 	}

@@ -14,6 +14,8 @@ type ShapeSession interface {
 	Transfer(schema string, n Name) error
 	CreateIndex(n Name, def IndexDef) error
 	DropIndex(n Name, index string, ifExists bool) error
+	// MaintainIndex looks whether a table that is put in order is there (1088), and its index (2727) unless that is "".
+	MaintainIndex(n Name, index string) error
 	// IdentityInsert sets IDENTITY_INSERT of a table.
 	IdentityInsert(n Name, on bool) error
 	// CheckIdentity is DBCC CHECKIDENT; it answers what DBCC prints.
