@@ -33,8 +33,8 @@ var charmaps = map[Page]*charmap.Charmap{
 var doubles = map[Page]encoding.Encoding{932: japanese.ShiftJIS, 936: simplifiedchinese.GBK, 949: korean.EUCKR, 950: traditionalchinese.Big5}
 
 // Append appends text in the code page. A character that the page lacks becomes a question mark, two where it is a pair of
-// surrogates. (Microsoft: Collation and Unicode support: characters that the code page lacks are lost. Windows puts a
-// similar character for some of them, such as a for ā under 1252; those tables are not here.)
+// surrogates, unless the page has a similar one: see fit. (Microsoft: Collation and Unicode support: characters that the code
+// page lacks are lost.)
 func (p Page) Append(b []byte, s string) []byte {
 	if p == UTF8 || Single(s) {
 		return append(b, s...)
@@ -44,6 +44,11 @@ func (p Page) Append(b []byte, s string) []byte {
 			x, ok := m.EncodeRune(r)
 			if !ok && free(m, r) {
 				x, ok = byte(r), true
+			}
+			if !ok {
+				if like, fits := p.fit(r); fits {
+					x, ok = m.EncodeRune(like)
+				}
 			}
 			if !ok {
 				b = lost(b, r)
