@@ -104,10 +104,14 @@ func TestUserOptions(t *testing.T) {
 		"ansi_warnings|SET", "ansi_padding|SET", "ansi_nulls|SET", "concat_null_yields_null|SET", "xact_abort|SET", "isolation level|serializable"})
 }
 
-// Microsoft: sp_databases (Transact-SQL).
+// Microsoft: sp_databases (Transact-SQL). The server is its own: others make and drop databases while it looks.
 func TestDatabasesOfAServer(t *testing.T) {
 	t.Parallel()
-	db, conn := newDatabase(t)
+	server, err := Start(t.Context(), Options{Clock: testClock})
+	must(t, err)
+	t.Cleanup(server.Close)
+	db := server.Database("looked_at")
+	conn := open(t, server.DSN(db.Name()))
 	rows := query(t, conn, "EXEC sp_databases")
 	equal(t, query(t, conn, "SELECT name FROM sys.databases ORDER BY name"), firstValues(rows))
 	size := func() (kb int) {
