@@ -29,6 +29,8 @@ func TestSystemViewsTellWhatIsThere(t *testing.T) {
 			rows: []string{"@n|IN|int|NULL|10", "@name|IN|nvarchar|20|NULL", "@id|INOUT|bigint|NULL|19"}},
 		{sql: "SELECT f.name, f.type_desc, f.size, f.max_size, f.growth, g.name FROM sys.database_files f LEFT JOIN sys.filegroups g ON g.data_space_id = f.data_space_id ORDER BY file_id",
 			rows: []string{"TestSystemViewsTellWhatIsThere|ROWS|1024|-1|8192|PRIMARY", "TestSystemViewsTellWhatIsThere_log|LOG|1024|268435456|8192|NULL"}},
+		{sql: "SELECT d.name, f.name, f.physical_name FROM sys.master_files f JOIN sys.databases d ON d.database_id = f.database_id WHERE f.database_id IN (2, 3) ORDER BY d.database_id, f.file_id",
+			rows: []string{"tempdb|tempdev|/var/opt/mssql/data/tempdb.mdf", "tempdb|templog|/var/opt/mssql/data/templog.ldf", "model|modeldev|/var/opt/mssql/data/model.mdf", "model|modellog|/var/opt/mssql/data/modellog.ldf"}},
 		{sql: "SELECT COUNT(*) FROM sys.master_files WHERE database_id IN (1, 4)", rows: []string{"4"}},
 		{sql: "SELECT COUNT(*) FROM sys.triggers, sys.extended_properties, sys.synonyms, sys.sequences, sys.periods, sys.table_types, sys.masked_columns, sys.foreign_key_columns, INFORMATION_SCHEMA.VIEWS, INFORMATION_SCHEMA.DOMAINS", rows: []string{"0"}},
 	})
@@ -44,7 +46,7 @@ func TestCompatibilityViews(t *testing.T) {
 		{sql: "SELECT name, xtype, length, prec, scale, isnullable, colid FROM dbo.syscolumns WHERE id = OBJECT_ID('t') ORDER BY colid", rows: []string{"id|56|4|10|0|0|1", "n|231|40|20|NULL|1|2", "m|167|-1|-1|NULL|1|3", "d|106|5|9|2|1|4"}},
 		{sql: "SELECT name, isoutparam FROM sys.syscolumns WHERE id = OBJECT_ID('p')", rows: []string{"@x|1"}},
 		{sql: "SELECT name, indid, rows FROM sysindexes WHERE id = OBJECT_ID('t')", rows: []string{"pk_t|1|2"}},
-		{sql: "SELECT name, dbid, cmptlevel FROM master..sysdatabases WHERE dbid < 5", rows: []string{"master|1|160", "msdb|4|160"}},
+		{sql: "SELECT name, dbid, cmptlevel FROM master..sysdatabases WHERE dbid < 5", rows: []string{"master|1|160", "tempdb|2|160", "model|3|160", "msdb|4|160"}},
 		{sql: "SELECT name FROM sysdatabases", err: 50001},
 		{sql: "SELECT * FROM sysobjects", err: 50001},
 		{sql: "SELECT name FROM sysusers", err: 50001},

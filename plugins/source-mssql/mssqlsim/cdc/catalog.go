@@ -199,8 +199,8 @@ func sysDatabases(s *Session, _ *Database) *tsql.Rows {
 		}
 		newest := s.srv.Version == V2022 || s.srv.Version == Azure
 		r.Data = append(r.Data, sqltype.Row{text(d.Name), num(int64(d.ID)), sqltype.FromTicks(d.created), num(s.srv.level()), text(sqltype.DefaultCollation), num(online), text(onlineDesc),
-			num(state), text(stateDesc), flag(d.rcsi.Load()), flag(d.enabled.Load()), flag(!system), flag(d.Name == msdb), flag(d.Name == msdb || d.Name == "master"), flag(newest && !system), flag(d.Name != "master"), num(wait), text(waitDesc),
-			recovery, flag(system), text(d.Name), flag(s.srv.Version == Azure), sqltype.FromGUID(*d.guid.Load()), group, flag(false), num(recoveryModels[*d.recovery.Load()]), text(*d.recovery.Load()), num(access), text(accessDesc)})
+			num(state), text(stateDesc), flag(d.rcsi.Load()), flag(d.enabled.Load()), flag(!system), flag(d.Name == msdb), flag(system && d.Name != "model"), flag(newest && !system), flag(d.Name != "master" && d.Name != "model"), num(wait), text(waitDesc),
+			recovery, flag(system && d.Name != "tempdb"), text(d.Name), flag(s.srv.Version == Azure), sqltype.FromGUID(*d.guid.Load()), group, flag(false), num(recoveryModels[*d.recovery.Load()]), text(*d.recovery.Load()), num(access), text(accessDesc)})
 	}
 	return r
 }

@@ -20,11 +20,11 @@ const growth = 8192
 // maxLog is the size up to which a log may grow, 2 TB (Microsoft: sys.database_files (Transact-SQL), max_size).
 const maxLog = 268435456
 
-// files lists the files of a database (Microsoft: System databases; CREATE DATABASE (Transact-SQL)). The lock of the
+// files lists the files of a database (Microsoft: master, model, msdb and tempdb databases; CREATE DATABASE (Transact-SQL)). The lock of the
 // database need not be held.
 func (db *Database) files() []file {
 	const dir = "/var/opt/mssql/data/"
-	names := map[string][4]string{"master": {"master", "master.mdf", "mastlog", "mastlog.ldf"}, msdb: {"MSDBData", "MSDBData.mdf", "MSDBLog", "MSDBLog.ldf"}}
+	names := map[string][4]string{"tempdb": {"tempdev", "tempdb.mdf", "templog", "templog.ldf"}, "model": {"modeldev", "model.mdf", "modellog", "modellog.ldf"}, "master": {"master", "master.mdf", "mastlog", "mastlog.ldf"}, msdb: {"MSDBData", "MSDBData.mdf", "MSDBLog", "MSDBLog.ldf"}}
 	n, ok := names[lower(db.Name)]
 	if !ok {
 		n = [4]string{db.Name, db.Name + ".mdf", db.Name + "_log", db.Name + "_log.ldf"}
