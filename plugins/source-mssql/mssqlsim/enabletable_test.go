@@ -58,8 +58,12 @@ func TestOwnersOfADatabaseAndCapture(t *testing.T) {
 			exec(t, owner, "EXEC sys.sp_cdc_enable_table N'dbo', N't', @role_name = N'gate'; INSERT INTO dbo.t VALUES (1)")
 			equal(t, query(t, owner, "SELECT COUNT(*) FROM cdc.fn_cdc_get_all_changes_dbo_t(sys.fn_cdc_get_min_lsn('dbo_t'), sys.fn_cdc_get_max_lsn(), N'all')"), []string{"1"})
 			equal(t, query(t, owner, "SELECT COUNT(*) FROM sys.database_principals WHERE name = 'gate' AND type = 'R'"), []string{"1"})
-			exec(t, owner, "EXEC sys.sp_cdc_stop_job; EXEC sys.sp_cdc_scan; EXEC sys.sp_cdc_start_job; EXEC sys.sp_cdc_change_job N'cleanup', @retention = 10")
-			equal(t, query(t, owner, "SELECT COUNT(*) FROM sys.dm_cdc_log_scan_sessions WHERE session_id = 0"), []string{"1"})
+			if version != Azure { // which has no agent
+				exec(t, owner, "EXEC sys.sp_cdc_stop_job; EXEC sys.sp_cdc_scan; EXEC sys.sp_cdc_start_job; EXEC sys.sp_cdc_change_job N'cleanup', @retention = 10")
+			}
+			if version != Azure {
+				equal(t, query(t, owner, "SELECT COUNT(*) FROM sys.dm_cdc_log_scan_sessions WHERE session_id = 0"), []string{"1"})
+			}
 			exec(t, admin, "EXEC sys.sp_cdc_disable_db")
 			equal(t, query(t, admin, "SELECT (SELECT COUNT(*) FROM sys.database_principals WHERE name = 'cdc'), (SELECT COUNT(*) FROM sys.schemas WHERE name = 'cdc')"), []string{"0|0"})
 			exec(t, admin, "CREATE USER cdc WITHOUT LOGIN")

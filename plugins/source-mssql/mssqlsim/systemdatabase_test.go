@@ -62,6 +62,10 @@ SELECT COUNT(*) FROM sys.tables WHERE name LIKE '#%'; SELECT LEFT(TABLE_NAME, 6)
 	equal(t, query(t, conn, "CREATE TABLE #u (n int); SELECT COUNT(*) FROM sys.tables WHERE name LIKE '#%'"), []string{"0"})
 	equal(t, query(t, conn, "CREATE TABLE #u (id int, name int); SELECT name FROM tempdb.sys.columns WHERE object_id = OBJECT_ID('tempdb..#u') ORDER BY column_id"), []string{"id", "name"})
 	equal(t, query(t, conn, "SELECT COUNT(*) FROM tempdb.sys.tables"), []string{"0"})
+	for _, stmt := range []string{"SELECT * FROM #w", "CREATE TABLE #w (n int)", "INSERT INTO #w VALUES (1)"} { // kept where they were made
+		_, err := tryQuery(conn, "CREATE TABLE #w (n int); USE tempdb; EXEC ('"+stmt+"')")
+		wantError(t, err, 50001, "#w")
+	}
 }
 
 // Microsoft: sys.schemas (Transact-SQL); Ownership and user-schema separation: every database has schemas of the names of its

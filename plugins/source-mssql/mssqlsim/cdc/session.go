@@ -358,6 +358,9 @@ func (s *Session) Relation(n tsql.Name) (tsql.Relation, error) {
 		return s.cdcRelation(db, n.Object)
 	}
 	t := s.tableNamed(db, n)
+	if t == nil && isTemporary(n.Object) {
+		return nil, s.elsewhere(n.Object)
+	}
 	if t == nil {
 		if v := s.compatView(db, n); v != nil {
 			return v, nil

@@ -41,6 +41,9 @@ func (s *Session) createTemporary(def tsql.TableDef) error {
 	case len([]rune(name)) > maxTemporaryName:
 		return sqltype.Errorf(193, "The object or column name starting with '%s' is too long. The maximum length is 116 characters.", name)
 	}
+	if err := s.elsewhere(name); err != nil {
+		return err
+	}
 	def.Name = s.temporary(name)
 	if err := s.db.CreateTable(def); err != nil {
 		if e, ok := err.(*sqltype.Error); ok && e.Number == 2714 {
@@ -60,6 +63,24 @@ func (s *Session) createTemporary(def tsql.TableDef) error {
 // owns tells whether a temporary table is the session's.
 func (s *Session) owns(t *Table) bool {
 	return s.number > 0 && isTemporary(t.Name) && strings.HasSuffix(t.Name, fmt.Sprintf("%012X", s.number))
+}
+
+// elsewhere refuses a temporary table of the session that was made in another database: it is kept there, where a server has it
+// in tempdb.
+func (s *Session) elsewhere(name string) error {
+	kept := s.temporary(name).Object
+	for _, db := range s.temporaries {
+		if db == s.db {
+			continue
+		}
+		db.mu.RLock()
+		t := db.table("dbo", kept)
+		db.mu.RUnlock()
+		if t != nil {
+			return sqltype.Unsupported("the temporary table %s in another database than %s, where it was made", name, db.Name)
+		}
+	}
+	return nil
 }
 
 // temporaryIn tells whether a database shows a table as a temporary one.
