@@ -103,7 +103,7 @@ func separator(line string) (times int, is bool, err error) {
 		return 1, true, nil
 	}
 	times, err = strconv.Atoi(words[1])
-	if err != nil || times < 0 || len(words) > 2 {
+	if err != nil || times < 1 || len(words) > 2 { // a positive integer, as the page has it
 		return 0, false, fmt.Errorf("%q: behind GO stands nothing but how often the batch is to run", line)
 	}
 	return times, true, nil

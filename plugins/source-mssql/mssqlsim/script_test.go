@@ -22,6 +22,7 @@ func TestScriptIsCutAtLinesGO(t *testing.T) {
 		{"[a\nGO\n]\nGO\n", "1x1 [a GO ];5x1 "},
 		{"'a''b'\nGO\nc", "1x1 'a''b';3x1 c"},
 		{"GOTO x\nGO\n", "1x1 GOTO x;3x1 "},
+		{"a\nGO 0", `error line 2: "GO 0": behind GO stands nothing but how often the batch is to run`},
 		{"a\nGO x", `error line 2: "GO x": behind GO stands nothing but how often the batch is to run`},
 		{"a\n:setvar x 1", `error line 2: ":setvar" is a command of sqlcmd; a script here holds T-SQL and lines GO only`},
 	} {

@@ -258,7 +258,17 @@ func TestWrongStatements(t *testing.T) {
 		{"THROW 49999, 'x', 1", "35100/16/1 Error number 49999 in the THROW statement is outside the valid range. Specify an error number in the valid range of 50000 to 2147483647."},
 		{"THROW 50001, 'x'", "102/15/1 Incorrect syntax near 'x'."},
 		{"THROW 50001, 'x', 1, 2", "102/15/1 Incorrect syntax near ','."},
-		{"BEGIN TRY THROW END TRY BEGIN CATCH END CATCH", "156/15/1 Incorrect syntax near the keyword 'END'."},
+		{"BEGIN TRY THROW END TRY BEGIN CATCH END CATCH", "10704/15/1 To rethrow an error, a THROW statement must be used inside a CATCH block. Insert the THROW statement inside a CATCH block, or add error parameters to the THROW statement."},
+		{"SELECT 1; THROW", "10704/15/1 To rethrow an error, a THROW statement must be used inside a CATCH block. Insert the THROW statement inside a CATCH block, or add error parameters to the THROW statement."},
+		{"IF 1 = 0 THROW", "10704/15/1 To rethrow an error, a THROW statement must be used inside a CATCH block. Insert the THROW statement inside a CATCH block, or add error parameters to the THROW statement."},
+		{"PRINT 'x' THROW 50001, 'x', 1", "102/15/1 Incorrect syntax near 'THROW'."},
+		{"CREATE INDEX i ON dbo.k", "102/15/1 Incorrect syntax near 'k'."},
+		{"WAITFOR DELAY 'x'", "148/15/1 Incorrect time syntax in time string 'x' used with WAITFOR."},
+		{"DECLARE @c int = -3; SELECT TOP (@c) id FROM dbo.k", "127/15/1 A TOP N or FETCH rowcount value may not be negative."},
+		{"DECLARE @c int; SELECT TOP (@c) id FROM dbo.k", "1014/15/1 A TOP or FETCH clause contains an invalid value."},
+		{"SELECT *, id FROM dbo.k ORDER BY id", "209/16/1 Ambiguous column name 'id'."},
+		{"DECLARE @s varchar(50) = 'SELECT 1'; EXEC sp_executesql @s", "214/16/1 Procedure expects parameter '@statement' of type 'ntext/nchar/nvarchar'."},
+		{"CREATE TABLE dbo.w (order int)", "156/15/1 Incorrect syntax near the keyword 'order'."},
 		{"BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH THROW END CATCH", "8134/16/1 Divide by zero error encountered."},
 		{"BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH THROW; END CATCH", "8134/16/1 Divide by zero error encountered."},
 		{"DECLARE @x varchar(9000)", "131/15/1 The size (9000) given to the type 'varchar' exceeds the maximum allowed for any data type (8000)."},
@@ -387,4 +397,47 @@ func TestWrongStatements(t *testing.T) {
 		must(t, err)
 		must(t, c.Close())
 	}
+}
+
+// An error tells the line of what is wrong: of the word that a text goes wrong at, or of its statement.
+func TestLinesOfWrongStatements(t *testing.T) {
+	t.Parallel()
+	_, conn := newDatabase(t)
+	runBatches(t, conn, "CREATE TABLE dbo.k (id int)")
+	for sql, want := range map[string]int32{
+		"SELECT 1\nFROM dbo.k\nWHER id = 1":                          3,
+		"SELECT 1\n\nSELECT nope FROM dbo.k":                         3,
+		"SELECT 1\n\nBEGIN\nSELECT 1, FROM dbo.k\nEND":               4,
+		"SELECT id\nFROM dbo.k\nWHERE":                               3,
+		"SELECT 1;\nCREATE TABL dbo.t (id int)":                      2,
+		"DECLARE @a int\nWITH c AS (SELECT 1 a) SELECT * FROM c":     2,
+		"IF 1 = 1\nBEGIN\n  SELECT 1\n  UPDATE dbo.k SET id ==\nEND": 4,
+	} {
+		_, err := conn.ExecContext(t.Context(), sql)
+		var e mssql.Error
+		if !errors.As(err, &e) || e.LineNo != want {
+			t.Errorf("%q: line %d of %v, want %d", sql, e.LineNo, err, want)
+		}
+	}
+}
+
+// What looks wrong and is not is carried out (Microsoft: the pages of each statement).
+func TestWhatLooksWrongAndIsNot(t *testing.T) {
+	t.Parallel()
+	play(t, newEmpty(t), []step{
+		{sql: "CREATE TABLE dbo.k (id int NOT NULL PRIMARY KEY, name nvarchar(10) NULL)\nGO\nINSERT dbo.k VALUES (1, N'a'), (2, N'b')"},
+		{sql: "BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH THROW END CATCH", err: 8134},
+		{sql: "BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH IF 1 = 1 THROW ELSE SELECT 1 END CATCH", err: 8134},
+		{sql: "IF 1 = 1 THROW 50002, 'x', 1", err: 50002},
+		{sql: "SELECT 1; -- a comment\nWITH c AS (SELECT 2 a) SELECT * FROM c", rows: []string{"1", "2"}},
+		{sql: "BEGIN WITH c AS (SELECT 2 a) SELECT * FROM c END", rows: []string{"2"}},
+		{sql: "SELECT TOP (1 + 1) id FROM dbo.k ORDER BY id", rows: []string{"1", "2"}},
+		{sql: "SELECT TOP (SELECT COUNT(*) FROM dbo.k) id FROM dbo.k ORDER BY id", rows: []string{"1", "2"}},
+		{sql: "SELECT k.* FROM dbo.k GROUP BY k.id, k.name ORDER BY id", rows: []string{"1|a", "2|b"}},
+		{sql: "SELECT id FROM dbo.k ORDER BY (SELECT NULL)", rows: []string{"1", "2"}},
+		{sql: "BEGIN TRAN t; ROLLBACK TRAN t; SELECT @@TRANCOUNT", rows: []string{"0"}},
+		{sql: "BEGIN TRAN t1; BEGIN TRAN t2; ROLLBACK TRAN t1; SELECT @@TRANCOUNT", rows: []string{"0"}},
+		{sql: "BEGIN TRAN; SAVE TRAN s; INSERT dbo.k VALUES (3, N'c'); ROLLBACK TRAN s; COMMIT; SELECT COUNT(*) FROM dbo.k", rows: []string{"2"}},
+		{sql: "CREATE TABLE dbo.w (id int, [order] int, type int); SELECT [order], type FROM dbo.w"},
+	})
 }

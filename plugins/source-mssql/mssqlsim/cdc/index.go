@@ -149,7 +149,7 @@ func (t *Table) indexColumns(x *index, d tsql.IndexDef) error {
 		return c, nil
 	}
 	if len(d.Columns) == 0 {
-		return sqltype.Errorf(102, "Incorrect syntax near ')'.")
+		return sqltype.Errorf(102, "Incorrect syntax near '%s'.", t.Name)
 	}
 	for _, k := range d.Columns {
 		c, err := add(k.Name)

@@ -355,6 +355,9 @@ func (b *binder) declared(text string, vars map[string]*variable) (names []strin
 	}
 	for _, v := range d.Declarations {
 		n := lower(v.VariableName.Value)
+		if v.Value != nil {
+			unsupported("a default of the parameter %s of sp_executesql", v.VariableName.Value)
+		}
 		names = append(names, n)
 		vars[n] = &variable{typ: b.declaredType(v.DataType, "parameter", v.VariableName.Value, len(names))}
 	}

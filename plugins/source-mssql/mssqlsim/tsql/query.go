@@ -389,13 +389,13 @@ func plainOrder(x ast.ScalarExpression, at int) {
 	}
 }
 
-// orders refuses what has no order: xml and the old types of long values, and a column that is there twice (Microsoft: Database
+// orders refuses what has no order: xml and the old types of long values, and a column that is written twice (Microsoft: Database
 // engine events and errors 0 to 999, 169, 305, 306).
-func orders(keys []sortKey) {
+func orders(keys []sortKey, list []*ast.ExpressionWithSortOrder) {
 	for i, k := range keys {
 		comparable(k.e.typ)
-		for _, other := range keys[:i] {
-			if k.e.ref != nil && k.e.ref == other.e.ref && k.e.ord == other.e.ord && k.e.depth == other.e.depth {
+		for j := range keys[:i] {
+			if k.e.ref != nil && sameTree(list[i].Expression, list[j].Expression) {
 				failf(169, "A column has been specified more than once in the order by list. Columns in the order by list must be unique.")
 			}
 		}
@@ -418,7 +418,7 @@ func (b *binder) sortKeys(o *ast.OrderByClause, sc *scope, p *selectPlan) (keys 
 		return nil
 	}
 	defer func() {
-		orders(keys)
+		orders(keys, o.OrderByElements)
 		for i := range keys {
 			keys[i].e = b.undoubted(keys[i].e, keys[i].e.typ, true)
 		}

@@ -232,7 +232,7 @@ func endThrow(sql string) string {
 		if strings.EqualFold(t.text, "throw") {
 			switch next := wordBehind(toks, i); {
 			case next == "", next == ";", !reserved[next]:
-			case last == "", last == ";", last == "catch", last == "begin", last == "else", last == "end":
+			case next == "else", next == "end", last == "", last == ";", last == "catch", last == "begin", last == "else", last == "end":
 				toks[i].text += ";"
 			}
 		}

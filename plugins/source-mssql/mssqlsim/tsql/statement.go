@@ -340,7 +340,16 @@ func (x *executor) wait(s *ast.WaitForStatement) error {
 	}
 	var d time.Duration
 	if err := x.plain(func(b *binder) {
-		v := b.valueOf(p, sqltype.Scaled(sqltype.Time, 7))
+		v, err := func() (v sqltype.Value, err error) {
+			defer catch(&err)
+			return b.valueOf(p, sqltype.Scaled(sqltype.Time, 7)), nil
+		}()
+		if l, ok := p.(*ast.StringLiteral); ok && err != nil {
+			failf(148, "Incorrect time syntax in time string '%s' used with WAITFOR.", l.Value)
+		}
+		if err != nil {
+			fail(err)
+		}
 		d = time.Duration(v.Ticks()%sqltype.TicksPerDay) * 100
 	}); err != nil {
 		return err

@@ -118,7 +118,14 @@ func unsaidIn(st ast.Statement, source string, first bool) error {
 			return err
 		}
 		return unsaidIn(s.ElseStatement, source, false)
-	case *ast.CreateProcedureStatement:
+	case *ast.CreateProcedureStatement: // so it takes what it does not know
+		if words := places(sourceText(source, s)); len(words) > 1 {
+			if kind, unknown := unknownKind(words); unknown {
+				e := sqltype.Errorf(343, "Unknown object type '%s' used in a CREATE, DROP, or ALTER statement.", kind)
+				e.Line = int32(s.StartLine)
+				return e
+			}
+		}
 		return body(s.StatementList)
 	case *ast.CreateOrAlterProcedureStatement:
 		return body(s.StatementList)
