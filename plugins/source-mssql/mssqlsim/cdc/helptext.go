@@ -143,9 +143,7 @@ func spHelpDatabase(s *Session, _ *Database, a args) (*tsql.Rows, error) {
 		for _, p := range []string{"Status", "Updateability", "UserAccess", "Recovery", "Version", "Collation", "SQLSortOrder"} {
 			status = append(status, p+"="+s.databaseProperty(text(d.Name), text(p)).Str())
 		}
-		for _, p := range []string{"IsAutoCreateStatistics", "IsAutoUpdateStatistics"} {
-			status = append(status, p)
-		}
+		status = append(status, "IsAutoCreateStatistics", "IsAutoUpdateStatistics")
 		r.Data = append(r.Data, sqltype.Row{text(d.Name), text(fmt.Sprintf("%10.2f MB", float64(pages)*8/1024)), text("sa"), num(int64(d.ID)), text(sqltype.FromTicks(d.created).Time().Format("Jan _2 2006")),
 			text(strings.Join(status, ", ")), num(s.srv.level())})
 		if !name.IsNull() {

@@ -194,6 +194,9 @@ func calls(e ast.ScalarExpression) bool {
 // sourceOf gives the text of a part of the batch.
 func (x *executor) sourceOf(node any) string { return sourceText(x.batch.source, node) }
 
+// unwritten takes away what was put into a text for the parser.
+var unwritten = strings.NewReplacer(unnamed, "", beginScalar, "", endScalar, "")
+
 // sourceText gives the text of a part of what was parsed.
 func sourceText(parsed string, node any) string {
 	v := reflect.ValueOf(node)
@@ -209,6 +212,6 @@ func sourceText(parsed string, node any) string {
 	if to > len(source) {
 		return ""
 	}
-	text := strings.ReplaceAll(string(utf16.Decode(source[from:to])), unnamed, "")
+	text := unwritten.Replace(string(utf16.Decode(source[from:to])))
 	return strings.TrimSpace(strings.TrimRight(text, "; \r\n\t"))
 }

@@ -219,7 +219,7 @@ func (x *executor) text(sql string) (flow, error) {
 
 // rewritten gives a text as the parser reads it.
 func (x *executor) rewritten(sql string) string {
-	return readOnly(callsBeforeFetch(wholeNumbers(quoteLogin(quoteMaster(nameKeys(rewriteMerge(endBeforeMerge(plainDevice(endThrow(rewrite(sql)))))))))))
+	return readOnly(callsBeforeFetch(wholeNumbers(quoteLogin(quoteMaster(nameKeys(rewriteMerge(endBeforeMerge(plainDevice(endThrow(callParentheses(parenthesizeVariables(rewrite(sql)))))))))))))
 }
 
 // parse reads a batch after rewrite.
@@ -243,6 +243,7 @@ func parse(ctx context.Context, sql string) (*ast.Script, error) {
 		}
 		return nil, notRead(ctx, sql, err)
 	}
+	associate(sc, sql)
 	for _, b := range sc.Batches {
 		if err := unsaid(b.Statements, sql, true); err != nil {
 			return nil, err
