@@ -74,43 +74,55 @@ func (s *Session) RestoreDatabase(r tsql.Restore) error {
 	if s.srv.Version == Azure {
 		return notOnAzure("RESTORE DATABASE")
 	}
-	s.srv.mu.Lock()
-	defer s.srv.mu.Unlock()
-	sets := s.srv.backups[r.Device]
-	switch {
-	case !s.admin():
-		return missing("CREATE DATABASE", "master") // or of a member of dbcreator, a role that is not kept apart here
-	case systemDatabase(r.Database):
-		return sqltype.Unsupported("RESTORE of the database %s", r.Database)
-	case sets == nil:
-		return sqltype.Errorf(3201, "Cannot open backup device '%s'. Operating system error 2(The system cannot find the file specified.).", r.Device)
-	case r.Set < 1 || r.Set > len(sets):
-		return sqltype.Errorf(4038, "Cannot find file ID %d on device '%s'.", r.Set, r.Device)
-	}
-	from := sets[r.Set-1]
-	db := s.srv.dbs[lower(r.Database)]
-	switch {
-	case db == nil:
-		db = s.srv.add(r.Database)
-	case db == s.db:
-		return sqltype.Errorf(3102, "RESTORE cannot process database '%s' because it is in use by this session. It is recommended that the master database be used when performing this operation.", db.Name)
-	case db.sessions > 0 || db.open.Load() > 0:
-		return sqltype.Errorf(3101, "Exclusive access could not be obtained because the database is in use.")
-	case !r.Replace && db.family != from.family:
-		return sqltype.Errorf(3154, "The backup set holds a backup of a database other than the existing '%s' database.", db.Name)
-	case !r.Replace && *db.recovery.Load() != "SIMPLE" && db.backedUp.Load():
-		return sqltype.Errorf(3159, "The tail of the log for the database \"%s\" has not been backed up. Use BACKUP LOG WITH NORECOVERY to backup the log if it contains work you do not want to lose. Use the WITH REPLACE or WITH STOPAT clause of the RESTORE statement to just overwrite the contents of the log.", db.Name)
+	db, from, err := s.beginRestore(r)
+	if err != nil {
+		return err
 	}
 	db.takeAll(from)
 	db.mu.Lock()
-	defer db.mu.Unlock()
 	if !r.KeepCDC && !sqltype.EqualName(from.Name, db.Name) {
 		db.disable()
 	}
 	db.resumeJobs()
 	db.offline.Store(false)
 	db.backedUp.Store(true)
+	db.mu.Unlock()
+	db.restoring.Store(false)
 	return nil
+}
+
+// beginRestore finds what a database is restored from, and keeps others out of the database until it is. The server's lock is not
+// held while the rows are copied: who looks at a database asks for it behind the database's own.
+func (s *Session) beginRestore(r tsql.Restore) (db, from *Database, err error) {
+	s.srv.mu.Lock()
+	defer s.srv.mu.Unlock()
+	sets := s.srv.backups[r.Device]
+	switch {
+	case !s.admin():
+		return nil, nil, missing("CREATE DATABASE", "master") // or of a member of dbcreator, a role that is not kept apart here
+	case systemDatabase(r.Database):
+		return nil, nil, sqltype.Unsupported("RESTORE of the database %s", r.Database)
+	case sets == nil:
+		return nil, nil, sqltype.Errorf(3201, "Cannot open backup device '%s'. Operating system error 2(The system cannot find the file specified.).", r.Device)
+	case r.Set < 1 || r.Set > len(sets):
+		return nil, nil, sqltype.Errorf(4038, "Cannot find file ID %d on device '%s'.", r.Set, r.Device)
+	}
+	from = sets[r.Set-1]
+	db = s.srv.dbs[lower(r.Database)]
+	switch {
+	case db == nil:
+		db = s.srv.add(r.Database)
+	case db == s.db:
+		return nil, nil, sqltype.Errorf(3102, "RESTORE cannot process database '%s' because it is in use by this session. It is recommended that the master database be used when performing this operation.", db.Name)
+	case db.sessions > 0 || db.open.Load() > 0 || db.restoring.Load():
+		return nil, nil, sqltype.Errorf(3101, "Exclusive access could not be obtained because the database is in use.")
+	case !r.Replace && db.family != from.family:
+		return nil, nil, sqltype.Errorf(3154, "The backup set holds a backup of a database other than the existing '%s' database.", db.Name)
+	case !r.Replace && *db.recovery.Load() != "SIMPLE" && db.backedUp.Load():
+		return nil, nil, sqltype.Errorf(3159, "The tail of the log for the database \"%s\" has not been backed up. Use BACKUP LOG WITH NORECOVERY to backup the log if it contains work you do not want to lose. Use the WITH REPLACE or WITH STOPAT clause of the RESTORE statement to just overwrite the contents of the log.", db.Name)
+	}
+	db.restoring.Store(true)
+	return db, from, nil
 }
 
 // resumeJobs brings the jobs, which are not in a backup but in msdb, together with what was restored. Without a capture

@@ -38,6 +38,7 @@ type Database struct {
 	secondary                 atomic.Bool  // a readable secondary
 	waiting                   atomic.Bool  // the queue is not empty
 	offline, single, backedUp atomic.Bool  // SET OFFLINE, SET SINGLE_USER, has been backed up or restored
+	restoring                 atomic.Bool  // a RESTORE is at it: nobody may enter
 	guid, group               atomic.Pointer[[16]byte]
 	recovery                  atomic.Pointer[string] // recovery_model_desc
 

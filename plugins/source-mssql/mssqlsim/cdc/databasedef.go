@@ -70,7 +70,7 @@ func (s *Session) DropDatabase(name string, ifExists bool) error {
 		return nil
 	case db == nil || !s.serverCan("ALTER ANY DATABASE") && !s.dbo(db):
 		return sqltype.Errorf(3701, "Cannot drop the database '%s', because it does not exist or you do not have permission.", name)
-	case db.sessions > 0 || db.open.Load() > 0:
+	case db.sessions > 0 || db.open.Load() > 0 || db.restoring.Load():
 		return sqltype.Errorf(3702, "Cannot drop database \"%s\" because it is currently in use.", db.Name)
 	}
 	delete(s.srv.dbs, lower(name))

@@ -145,12 +145,26 @@ func offline(name string) *sqltype.Error {
 	return e
 }
 
-// closed tells why a database cannot be entered in its state, nil when it can. The server's lock is held.
-func (db *Database) closed() error {
+// unreadable tells why nothing of a database can be read in its state, nil when it can (Microsoft: Database engine events and
+// errors, 927).
+func (db *Database) unreadable() error {
 	switch {
+	case db.restoring.Load():
+		e := sqltype.Errorf(927, "Database '%s' cannot be opened. It is in the middle of a restore.", db.Name)
+		e.Class = 14
+		return e
 	case db.offline.Load():
 		return offline(db.Name)
-	case db.single.Load() && db.sessions > 0:
+	}
+	return nil
+}
+
+// closed tells why a database cannot be entered in its state, nil when it can. The server's lock is held.
+func (db *Database) closed() error {
+	if err := db.unreadable(); err != nil {
+		return err
+	}
+	if db.single.Load() && db.sessions > 0 {
 		e := sqltype.Errorf(924, "Database '%s' is already open and can only have one user at a time.", db.Name)
 		e.Class = 14
 		return e

@@ -326,8 +326,8 @@ func (s *Session) at(n tsql.Name) (*Database, error) {
 	if !s.reaches(db) {
 		return nil, sqltype.Errorf(916, "The server principal \"%s\" is not able to access the database \"%s\" under the current security context.", s.who(), db.Name)
 	}
-	if db.offline.Load() {
-		return nil, offline(db.Name)
+	if err := db.unreadable(); err != nil {
+		return nil, err
 	}
 	return db, nil
 }
