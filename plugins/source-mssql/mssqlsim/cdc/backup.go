@@ -155,7 +155,7 @@ func (db *Database) takeAll(from *Database) {
 	db.enabled.Store(from.enabled.Load())
 	db.guid.Store(from.guid.Load())
 	db.recovery.Store(from.recovery.Load())
-	db.sec = from.sec.copy()
+	db.sec.take(from.sec.copy())
 	db.mapping = slices.Clip(from.mapping)
 	copies := map[*Table]*Table{}
 	db.shapes++ // for transactions that have begun, all tables are others now
@@ -209,6 +209,14 @@ func (t *Table) restored(db *Database) *Table {
 		own.inst = append(own.inst, &x)
 	}
 	return own
+}
+
+// take makes everything of another one, which nobody else has, this one's. It stays the same one: sessions of other databases look at
+// it without the database's lock.
+func (s *security) take(from *security) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.principals, s.perms, s.owners, s.nextID = from.principals, from.perms, from.owners, from.nextID
 }
 
 // copy gives principals and permissions of their own.

@@ -16,6 +16,7 @@ func TestARestoreWaitsForADatabaseWithoutTheServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	srv.AddLogin("sa", "pw", true)
+	srv.AddLogin("clerk", "pw", false)
 	db := srv.Database("d")
 	s, err := srv.NewSession("sa", "master")
 	if err != nil {
@@ -38,6 +39,7 @@ func TestARestoreWaitsForADatabaseWithoutTheServer(t *testing.T) {
 		t.Error("a database is entered in the middle of a restore")
 	}
 	db.mu.RUnlock()
+	_ = srv.Login("clerk").mayUse(db) // as sys.databases asks meanwhile
 	if err := <-restored; err != nil {
 		t.Fatal(err)
 	}
