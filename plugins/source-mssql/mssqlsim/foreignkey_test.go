@@ -198,3 +198,43 @@ func waitsFor(t *testing.T, conn *sql.DB, n int) {
 	for query(t, conn, "SELECT COUNT(*) FROM sys.dm_exec_requests WHERE blocking_session_id <> 0 AND database_id = DB_ID()")[0] != fmt.Sprint(n) {
 	}
 }
+
+// A foreign key is held against rows when nobody is changing those on either side: not beside a transaction that has removed what they
+// reference, or that has put rows into a table without a key (Microsoft: Transaction locking and row versioning guide, Schema locks:
+// DDL waits for all who use the table). Neither is anything else of the shape of such a table changed.
+func TestAForeignKeyWaitsForThoseWhoChangeItsRows(t *testing.T) {
+	t.Parallel()
+	s, err := Start(t.Context(), Options{})
+	must(t, err)
+	t.Cleanup(s.Close)
+	s.Database("shop")
+	c := connsTo(t, s, "shop", "shop")
+	admin, user := c[0], c[1]
+	step := func(what string, c *sql.Conn, batch, want string) {
+		t.Helper()
+		if got := answer(t.Context(), c, batch); got != want {
+			t.Errorf("%s: %q, want %q", what, got, want)
+		}
+	}
+	step("tables", admin, "SET LOCK_TIMEOUT 0; CREATE TABLE dbo.p (id int PRIMARY KEY); CREATE TABLE dbo.c (p int); INSERT dbo.p VALUES (1), (2); INSERT dbo.c VALUES (1)", "")
+	const add = "ALTER TABLE dbo.c ADD CONSTRAINT FK_c FOREIGN KEY (p) REFERENCES dbo.p"
+	for _, tc := range []struct{ what, change string }{
+		{"the row that is referenced goes", "DELETE dbo.p WHERE id = 1"},
+		{"a row that references nothing comes", "INSERT dbo.c VALUES (9)"},
+	} {
+		step(tc.what, user, "BEGIN TRAN; "+tc.change, "")
+		step(tc.what+", meanwhile", admin, add, "1222")
+		step(tc.what+" no more", user, "ROLLBACK", "")
+	}
+	step("made", admin, add+"; ALTER TABLE dbo.c NOCHECK CONSTRAINT FK_c", "")
+	step("a change", user, "BEGIN TRAN; DELETE dbo.p WHERE id = 1", "")
+	step("switched on meanwhile", admin, "ALTER TABLE dbo.c WITH CHECK CHECK CONSTRAINT ALL", "1222")
+	step("no change", user, "ROLLBACK", "")
+	step("switched on", admin, "ALTER TABLE dbo.c WITH CHECK CHECK CONSTRAINT ALL", "")
+	step("trusted", admin, "SELECT CAST(is_not_trusted AS int) FROM sys.foreign_keys", "0")
+	step("rows of the same transaction", admin, "ALTER TABLE dbo.c DROP CONSTRAINT FK_c; BEGIN TRAN; DELETE dbo.p WHERE id = 1; "+add, "50001")
+	step("no rows", admin, "IF @@TRANCOUNT > 0 ROLLBACK; EXEC sys.sp_cdc_enable_db", "")
+	step("a row", user, "BEGIN TRAN; INSERT dbo.c VALUES (2)", "")
+	step("capture meanwhile", admin, "EXEC sys.sp_cdc_enable_table 'dbo', 'c', @role_name = NULL", "1222")
+	step("a column meanwhile", admin, "ALTER TABLE dbo.c ADD n int", "1222")
+}

@@ -61,7 +61,7 @@ func (db *Database) changeSnapshots(ctx context.Context, on bool) error {
 	db.snapshots.Store(moving)
 	var earlier []*Tx
 	for tx := range db.active {
-		if !on || len(tx.locks) > 0 {
+		if !on || len(tx.ops) > 0 || len(tx.locks) > 0 {
 			earlier = append(earlier, tx)
 		}
 	}

@@ -100,7 +100,7 @@ func (db *Database) enableTable(ctx context.Context, table string, c Capture, by
 		schema, name, _ := strings.Cut(table, ".")
 		return noTable(schema, name)
 	}
-	if err := db.await(ctx, nil, by.wait, lockSchema, t.writer); err != nil {
+	if err := db.await(ctx, nil, by.wait, lockSchema, func() *Tx { return t.writer(nil) }); err != nil {
 		return err
 	}
 	in, err := db.newInstance(t, c)
@@ -127,14 +127,6 @@ func (db *Database) enableTable(ctx context.Context, table string, c Capture, by
 		db.idle(db.nextLSN(0), db.srv.clock.Now())
 	}
 	db.srv.poke()
-	return nil
-}
-
-// writer gives a transaction that has written the table and has not ended, nil when there is none.
-func (t *Table) writer() *Tx {
-	for _, tx := range t.locks {
-		return tx
-	}
 	return nil
 }
 

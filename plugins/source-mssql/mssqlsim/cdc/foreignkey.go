@@ -199,8 +199,28 @@ func (k *foreignKey) cascades(t, of *Table) *sqltype.Error {
 	return nil
 }
 
-// allReferToSomething looks at the rows that are there.
+// heldAgainst lists the other tables that rows of a table are held against when it is altered.
+func (s *Session) heldAgainst(db *Database, t *Table, a tsql.Alter) (out []*Table) {
+	for _, d := range a.ForeignKeys {
+		if to := s.tableNamed(db, d.Table); to != nil && to != t {
+			out = append(out, to)
+		}
+	}
+	if e := a.Enforce; t != nil && e != nil && e.On && e.Check {
+		for _, k := range t.foreign {
+			if k.to != t && (e.All || slices.ContainsFunc(e.Names, func(n string) bool { return sqltype.EqualName(n, k.name) })) {
+				out = append(out, k.to)
+			}
+		}
+	}
+	return out
+}
+
+// allReferToSomething looks at the rows that are there, when nobody is changing what they reference.
 func (t *Table) allReferToSomething(k *foreignKey, of *Table) error {
+	if k.to != of && k.to.writer(nil) != nil {
+		return errLockTimeout
+	}
 	rows := k.to.rows
 	if k.to == of {
 		rows = t.rows

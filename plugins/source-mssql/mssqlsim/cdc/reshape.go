@@ -2,6 +2,7 @@ package cdc
 
 import (
 	"context"
+	"slices"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
@@ -14,12 +15,12 @@ import (
 // reshape runs a change of the shape of a database, and of the table that find finds, when no other transaction has rows
 // of it locked.
 func (s *Session) reshape(n tsql.Name, find func(db *Database) *Table, change func() error) error {
-	return s.reshapeAny(n, find, false, change)
+	return s.reshapeAny(n, find, alone, false, change)
 }
 
-// reshapeAny is reshape. captured tells that a rollback brings a captured table back too, which it does where the change
-// leaves capture instances as they are until capture comes to it.
-func (s *Session) reshapeAny(n tsql.Name, find func(db *Database) *Table, captured bool, change func() error) error {
+// reshapeAny is reshape. others finds the tables whose rows those of the table are held against. captured tells that a rollback
+// brings a captured table back too, which it does where the change leaves capture instances as they are until capture comes to it.
+func (s *Session) reshapeAny(n tsql.Name, find func(db *Database) *Table, others func(db *Database) []*Table, captured bool, change func() error) error {
 	db, err := s.at(n)
 	if err != nil {
 		return err
@@ -28,27 +29,23 @@ func (s *Session) reshapeAny(n tsql.Name, find func(db *Database) *Table, captur
 		return sqltype.Unsupported("a change of the database model, which new databases would begin with")
 	}
 	for {
-		if err := s.unlocked(db, find); err != nil {
+		if err := s.unlocked(db, find, others); err != nil {
 			return err
 		}
-		err := s.reshapeNow(db, find, captured, change)
+		err := s.reshapeNow(db, find, others, captured, change)
 		if err != errLockTimeout || s.wait == 0 { // somebody was faster
 			return err
 		}
 	}
 }
 
-// unlocked waits until no other transaction has rows of a table locked, as long as LOCK_TIMEOUT allows.
-func (s *Session) unlocked(db *Database, find func(db *Database) *Table) error {
+// unlocked waits until no other transaction has changed rows of a table and of others, as long as LOCK_TIMEOUT allows.
+func (s *Session) unlocked(db *Database, find func(db *Database) *Table, others func(db *Database) []*Table) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	return db.await(s.ctx, s.current(), s.wait, lockSchema, func() *Tx {
-		t := find(db)
-		if t == nil {
-			return nil
-		}
-		for _, o := range t.locks {
-			if o != s.tx {
+		for _, t := range append(others(db), find(db)) {
+			if o := t.writer(s.tx); o != nil {
 				return o
 			}
 		}
@@ -56,7 +53,21 @@ func (s *Session) unlocked(db *Database, find func(db *Database) *Table) error {
 	})
 }
 
-func (s *Session) reshapeNow(db *Database, find func(db *Database) *Table, captured bool, change func() error) (err error) {
+// writer gives another transaction that has changed rows of the table or still has some locked, nil when there is none. The
+// database's lock is held.
+func (t *Table) writer(tx *Tx) *Tx {
+	if t == nil {
+		return nil
+	}
+	for o := range t.db.active {
+		if o != tx && o.changed(t) {
+			return o
+		}
+	}
+	return nil
+}
+
+func (s *Session) reshapeNow(db *Database, find func(db *Database) *Table, others func(db *Database) []*Table, captured bool, change func() error) (err error) {
 	tx := s.tx
 	if tx == nil {
 		return change()
@@ -71,6 +82,8 @@ func (s *Session) reshapeNow(db *Database, find func(db *Database) *Table, captu
 		err = sqltype.Errorf(3964, "Transaction failed because this DDL statement is not allowed inside a snapshot isolation transaction. Since metadata is not versioned, a metadata change can lead to inconsistency if mixed within snapshot isolation.")
 	case t != nil && tx.changed(t):
 		err = sqltype.Unsupported("changing the shape of a table after its rows in one transaction")
+	case slices.ContainsFunc(others(db), tx.changed):
+		err = sqltype.Unsupported("a foreign key to a table after its rows in one transaction")
 	case t != nil && len(t.inst) > 0 && !captured:
 		err = sqltype.Unsupported("this change of a captured table inside a transaction")
 	}
@@ -95,8 +108,9 @@ func (s *Session) reshapeNow(db *Database, find func(db *Database) *Table, captu
 	return nil
 }
 
-// none finds no table.
-func none(*Database) *Table { return nil }
+// none finds no table, alone none beside one.
+func none(*Database) *Table    { return nil }
+func alone(*Database) []*Table { return nil }
 
 // called finds the table of a name.
 func (s *Session) called(n tsql.Name) func(db *Database) *Table {

@@ -45,7 +45,9 @@ func (s *Session) createTable(def tsql.TableDef) error {
 
 // AlterTable changes a table.
 func (s *Session) AlterTable(n tsql.Name, a tsql.Alter, sql string) error {
-	return s.reshapeAny(n, s.called(n), true, func() error { return s.alterTable(n, a, sql) })
+	find := s.called(n)
+	others := func(db *Database) []*Table { return s.heldAgainst(db, find(db), a) }
+	return s.reshapeAny(n, find, others, true, func() error { return s.alterTable(n, a, sql) })
 }
 
 func (s *Session) alterTable(n tsql.Name, a tsql.Alter, sql string) error {
@@ -137,7 +139,7 @@ func (s *Session) truncate(n tsql.Name) error {
 	if _, k := t.referenced(true); k != nil {
 		return sqltype.Errorf(4712, "Cannot truncate table '%s' because it is being referenced by a FOREIGN KEY constraint.", n.Object)
 	}
-	if len(t.locks) > 0 {
+	if t.writer(nil) != nil {
 		return errLockTimeout
 	}
 	t.rows, t.identity.used = t.newRows(), false // the identity starts over (Microsoft: TRUNCATE TABLE (Transact-SQL))
@@ -150,7 +152,7 @@ func (db *Database) shaped(n tsql.Name, ok bool) (*Table, error) {
 	if t == nil || !ok {
 		return nil, sqltype.Errorf(1088, "Cannot find the object \"%s\" because it does not exist or you do not have permissions.", n)
 	}
-	if len(t.locks) > 0 {
+	if t.writer(nil) != nil {
 		return nil, errLockTimeout
 	}
 	return t, nil
@@ -158,7 +160,7 @@ func (db *Database) shaped(n tsql.Name, ok bool) (*Table, error) {
 
 // CreateIndex is CREATE INDEX.
 func (s *Session) CreateIndex(n tsql.Name, def tsql.IndexDef) error {
-	return s.reshapeAny(n, s.called(n), true, func() error { return s.createIndex(n, def) })
+	return s.reshapeAny(n, s.called(n), alone, true, func() error { return s.createIndex(n, def) })
 }
 
 func (s *Session) createIndex(n tsql.Name, def tsql.IndexDef) error {
@@ -177,7 +179,7 @@ func (s *Session) createIndex(n tsql.Name, def tsql.IndexDef) error {
 
 // DropIndex is DROP INDEX, which does not drop those of constraints.
 func (s *Session) DropIndex(n tsql.Name, name string, ifExists bool) error {
-	return s.reshapeAny(n, s.called(n), true, func() error { return s.dropIndex(n, name, ifExists) })
+	return s.reshapeAny(n, s.called(n), alone, true, func() error { return s.dropIndex(n, name, ifExists) })
 }
 
 func (s *Session) dropIndex(n tsql.Name, name string, ifExists bool) error {

@@ -222,8 +222,11 @@ func (tx *Tx) change(ctx context.Context, t *Table, changes []tsql.Change, wait 
 		logged[i].moved = o.old != nil && o.new != nil && t.moved(o.old, o.new)
 	}
 	tx.ops = append(tx.ops, logged...)
-	if len(logged) > 0 && tx.first.Load() == 0 {
-		tx.first.Store(db.srv.stamp())
+	if len(logged) > 0 {
+		db.active[tx] = true // rows of a table without a key are not locked
+		if tx.first.Load() == 0 {
+			tx.first.Store(db.srv.stamp())
+		}
 	}
 	db.srv.moves.Add(1)
 	return ops, nil
