@@ -185,7 +185,9 @@ func (c *conn) procedure(ctx context.Context, req tds.Request, args []*tsql.Argu
 		}
 		return asDeclared(args, declared)
 	}
-	return tsql.Call(ctx, c, n, given(args), out)
+	status, err := tsql.Call(ctx, c, n, given(args), out)
+	out.w.ReturnStatus(status)
+	return err
 }
 
 // asDeclared gives output parameters the types that the client wrote into its call, whatever those of the procedure are: a

@@ -17,13 +17,14 @@ func (x *executor) execute(s *ast.ExecuteStatement) error {
 		return x.asPrincipal(spec.ExecuteContext, func() error { return x.executeText(l) })
 	}
 	x.out.BeginProcedure()
-	status, err := x.procedure(spec)
+	status, err := x.procedure(s)
 	x.out.EndProcedure(status, err != nil)
 	return err
 }
 
 // procedure is EXECUTE of a procedure; it gives its return status.
-func (x *executor) procedure(spec *ast.ExecuteSpecification) (int32, error) {
+func (x *executor) procedure(s *ast.ExecuteStatement) (int32, error) {
+	spec := s.ExecuteSpecification
 	if p, ok := spec.ExecutableEntity.(*ast.ExecutableProcedureReference); ok && p.ProcedureReference.ProcedureReference != nil {
 		n := objectName(p.ProcedureReference.ProcedureReference.Name)
 		if sqltype.EqualName(n.Object, "sp_executesql") {
@@ -42,20 +43,64 @@ func (x *executor) procedure(spec *ast.ExecuteSpecification) (int32, error) {
 			return status, err
 		}
 	}
-	return 0, x.scoped(true, func(b *binder) error {
-		b.batch.lastError = 0
+	var said *sqltype.Error
+	err := x.scoped(true, func(b *binder) error {
+		b.batch.lastError, said = 0, nil
 		rows, err := x.call(b, spec)
-		if err != nil {
+		if said = raisedInside(err); err != nil {
 			return err
 		}
-		if spec.Variable != nil {
-			v := b.variable(spec.Variable.Name)
-			if v.val, err = sqltype.Convert(sqltype.FromInt(0), sqltype.Of(sqltype.Int), v.typ, 0); err != nil {
-				return err
-			}
+		if err := b.returned(spec, 0); err != nil {
+			return err
 		}
 		return x.sendAnswer(rows)
 	})
+	if said == nil || asError(err) != said {
+		return 0, err
+	}
+	return 1, x.goesOn(said, s)
+}
+
+// raisedInside gives an error that a procedure of the server raises itself before it returns 1, as those do that look at what they
+// are asked for: nil for errors of the engine (Microsoft: sys.sp_cdc_enable_table, sp_help and their kin, Return code values;
+// Database engine events and errors 14000 to 15999, 22000 to 22999).
+func raisedInside(err error) *sqltype.Error {
+	e := asError(err)
+	switch {
+	case e == nil || e.Class > 18 || e.Number == 15664 || e.Number == 15665: // of sp_set_session_context, which is the engine's own
+		return nil
+	case e.Number >= 14000 && e.Number < 16000, e.Number >= 22000 && e.Number < 23000:
+		return e
+	}
+	return nil
+}
+
+// goesOn tells such an error as RAISERROR does: neither the batch ends nor, with XACT_ABORT, the transaction, but TRY does
+// (Microsoft: RAISERROR (Transact-SQL); SET XACT_ABORT (Transact-SQL)).
+func (x *executor) goesOn(said *sqltype.Error, s *ast.ExecuteStatement) error {
+	e := *said
+	x.locate(&e, s)
+	if x.depth > 0 {
+		x.batch.raised = &e
+		return &e
+	}
+	x.batch.lastError, x.batch.rowCount = e.Number, 0
+	x.out.Raise(&e)
+	return x.plain(func(b *binder) {
+		if err := b.returned(s.ExecuteSpecification, 1); err != nil {
+			fail(err)
+		}
+	})
+}
+
+// returned gives the variable of EXECUTE the return status.
+func (b *binder) returned(spec *ast.ExecuteSpecification, status int64) (err error) {
+	if spec.Variable == nil {
+		return nil
+	}
+	v := b.variable(spec.Variable.Name)
+	v.val, err = sqltype.Convert(sqltype.FromInt(status), sqltype.Of(sqltype.Int), v.typ, 0)
+	return err
 }
 
 // sendAnswer is sendRows of a procedure of the server, whose own statements SET ROWCOUNT limits on a server.
@@ -98,10 +143,11 @@ func sendRows(out Output, rows *Rows) error {
 	return nil
 }
 
-// Call runs a procedure by name, as an RPC names it. Unnamed arguments count by position.
-func Call(ctx context.Context, sess Session, n Name, args []*Argument, out Output) error {
+// Call runs a procedure by name, as an RPC names it, and gives its return status. Unnamed arguments count by position.
+func Call(ctx context.Context, sess Session, n Name, args []*Argument, out Output) (int32, error) {
 	x := &executor{ctx: ctx, sess: sess, out: out, batch: &batch{}}
-	return x.scoped(true, func(b *binder) error {
+	var said *sqltype.Error
+	err := x.scoped(true, func(b *binder) error {
 		if sqltype.EqualName(n.Object, "sp_describe_first_result_set") {
 			rows, err := x.describe(n, args)
 			if err != nil {
@@ -121,11 +167,16 @@ func Call(ctx context.Context, sess Session, n Name, args []*Argument, out Outpu
 			return err
 		}
 		rows, err := p.Call(ctx, vals)
-		if err != nil {
+		if said = raisedInside(err); err != nil {
 			return err
 		}
 		return x.sendAnswer(rows)
 	})
+	if said == nil || asError(err) != said {
+		return 0, err
+	}
+	out.Raise(said)
+	return 1, nil
 }
 
 func noProcedure(n Name) error {

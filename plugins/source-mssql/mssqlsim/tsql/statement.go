@@ -12,6 +12,7 @@ import (
 
 func (x *executor) statement(st ast.Statement) (f flow, err error) {
 	if f, err = x.carryOut(st); err != nil {
+		x.batch.rowCount = 0
 		err = x.located(err, st)
 		if calling(st) {
 			x.below = asError(err)
@@ -302,7 +303,7 @@ func (x *executor) raise(s *ast.RaiseErrorStatement) error {
 		x.batch.raised = e
 		return e
 	default:
-		x.batch.lastError = e.Number
+		x.batch.lastError, x.batch.rowCount = e.Number, 0
 		x.out.Raise(e)
 	}
 	return nil
