@@ -221,7 +221,7 @@ func (t Type) CompareRune(a, b rune) int {
 	if a == b {
 		return 0
 	}
-	if a < utf8.RuneSelf && b < utf8.RuneSelf && !t.caseSensitive() {
+	if a < utf8.RuneSelf && b < utf8.RuneSelf && !t.caseSensitive() && !(a|b|' ' == 'i' && t.turkish()) {
 		return cmp.Compare(foldRune(a), foldRune(b))
 	}
 	if t.binaryCollation() {
@@ -233,18 +233,29 @@ func (t Type) CompareRune(a, b rune) int {
 	return CompareText(string(a), string(b), t)
 }
 
-// Fold maps text so that two texts are equal under the type's collation when their folds are, character by character.
-func (t Type) Fold(s string) string {
-	if t.binaryCollation() {
-		return s
-	}
-	if t.accentInsensitive() {
+// Fold gives a key for each character of a text: two characters are equal under the type's collation when their keys are.
+func (t Type) Fold(s string) []uint64 {
+	rule, windows := t.windows()
+	switch {
+	case windows || t.binaryCollation():
+	case t.accentInsensitive():
 		s = withoutAccents(s)
+		fallthrough
+	default:
+		if !t.caseSensitive() {
+			s = fold(s)
+		}
 	}
-	if !t.caseSensitive() {
-		s = fold(s)
+	keys := make([]uint64, 0, len(s))
+	for _, r := range s {
+		k := uint64(r)
+		if windows {
+			w := rule.weigh(r)
+			k = uint64(w.letter)<<29 | uint64(w.accent)<<8 | uint64(w.form)
+		}
+		keys = append(keys, k)
 	}
-	return s
+	return keys
 }
 
 // EqualName compares names of objects as the default collation does.

@@ -2,6 +2,7 @@ package sqltype
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/collation"
@@ -50,6 +51,8 @@ func (t Type) Doubt(order bool) Doubt {
 		for _, r := range s {
 			switch {
 			case r < utf8.RuneSelf:
+			case windows && ligature(r):
+				return string(r)
 			case r > 0xFFFF && old:
 				return string(r)
 			case !order && (plain || !accents) || turkish && (r == 'ı' || r == 'İ'):
@@ -69,4 +72,73 @@ func (t *weightTable) has(r rune) bool {
 		return true
 	}
 	return r >= 0xFF01 && r <= 0xFF5E
+}
+
+// ligature tells the characters that stand for two letters, of which the comparison here does not know (Microsoft: [MS-UCODEREF]
+// Windows Sorting Weight Table, EXPANSION).
+func ligature(r rune) bool {
+	switch {
+	case r >= 'Ǆ' && r <= 'ǌ', r >= 'Ǳ' && r <= 'ǳ', r >= 'ﬀ' && r <= 'ﬆ', r == 'Ǣ', r == 'ǣ', r == 'Ǽ', r == 'ǽ':
+		return true
+	}
+	return false
+}
+
+// PartDoubt gives the doubt that there is of looking for a part in a text, character by character; nil where there is none whatever
+// the two. With Windows' comparison a character may count as two, so that ß is found where ss is looked for, another as none, and a mark
+// together with its letter: that is refused where the other of the two has a letter of it. A pattern has wildcards.
+func (t Type) PartDoubt() func(text, part string, pattern bool) string {
+	rule, windows := t.windows()
+	if !windows {
+		return nil
+	}
+	var together []string
+	if c, ok := collation.Find(t.Collation); ok && !c.Plain() {
+		together = c.Together()
+	}
+	return func(text, part string, pattern bool) string {
+		for _, two := range together {
+			if strings.Contains(strings.ToLower(text), two) && strings.ContainsAny(strings.ToLower(part), two) {
+				return two
+			}
+		}
+		if collation.Single(text) && collation.Single(part) && strings.IndexByte(text, 0) < 0 && strings.IndexByte(part, 0) < 0 {
+			return ""
+		}
+		wild := pattern && strings.ContainsAny(part, "_[")
+		for _, r := range text {
+			if splits(r) && (wild || rule.shares(r, part)) {
+				return string(r)
+			}
+		}
+		for _, r := range part {
+			if splits(r) && rule.shares(r, text) {
+				return string(r)
+			}
+		}
+		return ""
+	}
+}
+
+// splits tells the characters that do not count as one.
+func splits(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r == 0
+	}
+	return expansions[r] != "" || ligature(r) || uncounted(r) || unicode.Is(unicode.Mn, r)
+}
+
+// shares tells whether a text has a letter of a character that counts as two. Of others that do not count as one it is not known.
+func (r rules) shares(c rune, text string) bool {
+	two := expansions[c]
+	if two == "" {
+		return true
+	}
+	x := newReader(text, r)
+	for w, ok := x.next(); ok; w, ok = x.next() {
+		if w.letter == weights.low[two[0]].letter || w.letter == weights.low[two[1]].letter {
+			return true
+		}
+	}
+	return strings.ContainsFunc(text, ligature)
 }

@@ -354,5 +354,8 @@ func (t Type) windows() (rules, bool) {
 		return rules{}, false
 	}
 	return rules{ignoreCase: c.Has(collation.IgnoreCase), ignoreAccent: c.Has(collation.IgnoreAccent), ignoreKana: c.Has(collation.IgnoreKana), ignoreWidth: c.Has(collation.IgnoreWidth),
-		turkish: c.LCID&0x3FF == 0x1F || c.LCID&0xFFFF == 0x042C}, true
+		turkish: dotted(c)}, true
 }
+
+// dotted tells the collations of languages in which i and ı are two letters: Turkish and Azeri in Latin letters.
+func dotted(c *collation.Collation) bool { return c.LCID&0x3FF == 0x1F || c.LCID&0xFFFF == 0x042C }

@@ -85,7 +85,7 @@ func (b *binder) collate(e expr, c *ast.Identifier) expr {
 
 // underCollation gives a character type a collation, by whatever case its name is in (Microsoft: COLLATE (Transact-SQL)).
 func underCollation(t sqltype.Type, name string) sqltype.Type {
-	if u := upper(name); u == "DATABASE_DEFAULT" || u == "CATALOG_DEFAULT" {
+	if u := strings.ToUpper(name); u == "DATABASE_DEFAULT" || u == "CATALOG_DEFAULT" {
 		t.Collation = ""
 		return t
 	}

@@ -243,11 +243,17 @@ func (b *binder) like(e *ast.BooleanLikeExpression, sc *scope) pred {
 	t := sqltype.Common(v.typ, w.typ)
 	t.Collation = agreed("like", v, w)
 	not := e.NotDefined
-	patterns := patternCache{t: t, escape: escape}
+	patterns, doubt := patternCache{t: t, escape: escape}, t.PartDoubt()
 	return func(f *frame) tri {
 		x, y := v.eval(f), w.eval(f)
 		if x.IsNull() || y.IsNull() {
 			return unknown
+		}
+		if doubt != nil {
+			if part := doubt(x.Str(), y.Str(), true); part != "" {
+				b.fail(apart("LIKE", part, t))
+				return unknown
+			}
 		}
 		return truth(patterns.of(y.Str()).matches(x.Str()) != not)
 	}

@@ -69,6 +69,7 @@ func (b *binder) stringSplit(args []expr) *TableFunction {
 			fn.Columns = append(fn.Columns, Column{Name: "ordinal", Type: sqltype.Of(sqltype.BigInt)})
 		}
 	}
+	doubt := typ.PartDoubt()
 	fn.Call = func(_ context.Context, v []sqltype.Value) (Cursor, error) {
 		rows := &Rows{Cols: fn.Columns}
 		if v[1].IsNull() {
@@ -82,8 +83,19 @@ func (b *binder) stringSplit(args []expr) *TableFunction {
 			return rows.Cursor(), nil
 		}
 		s := v[0].Str()
-		if strings.Count(strings.ToLower(s), strings.ToLower(sep)) != strings.Count(s, sep) {
-			return nil, sqltype.Unsupported("STRING_SPLIT of a text with its separator in upper and lower case")
+		if doubt != nil {
+			if part := doubt(s, sep, false); part != "" {
+				return nil, apart("STRING_SPLIT", part, typ)
+			}
+		}
+		key, equal := typ.Fold(sep)[0], 0
+		for _, k := range typ.Fold(s) {
+			if k == key {
+				equal++
+			}
+		}
+		if equal != strings.Count(s, sep) {
+			return nil, sqltype.Unsupported("STRING_SPLIT of a text with its separator in upper and lower case, or with another that is equal to it")
 		}
 		for i, part := range strings.Split(s, sep) {
 			row := sqltype.Row{sqltype.FromString(part)}

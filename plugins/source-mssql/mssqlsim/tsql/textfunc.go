@@ -67,12 +67,13 @@ func textOf(s string) (sqltype.Value, error) { return sqltype.FromString(s), nil
 
 func intOf(n int) (sqltype.Value, error) { return sqltype.FromInt(int64(n)), nil }
 
-func mapped(fn func(string) string) func([]sqltype.Value, sqltype.Type) (sqltype.Value, error) {
-	return func(v []sqltype.Value, _ sqltype.Type) (sqltype.Value, error) { return textOf(fn(v[0].Str())) }
+// mapped maps characters one by one: ß has no upper case here, as in SQL Server.
+func mapped(fn func(sqltype.Type, string) (string, error)) func([]sqltype.Value, sqltype.Type) (sqltype.Value, error) {
+	return func(v []sqltype.Value, t sqltype.Type) (sqltype.Value, error) {
+		s, err := fn(t, v[0].Str())
+		return sqltype.FromString(s), err
+	}
 }
-
-// Characters are mapped one by one: ß has no upper case here, as in SQL Server.
-func upper(s string) string { return strings.ToUpper(s) }
 
 // trimmer takes blanks off, or the characters of a second argument, which came with SQL Server 2022.
 func trimmer(left, right bool) func([]sqltype.Value, sqltype.Type) (sqltype.Value, error) {
@@ -95,8 +96,8 @@ func trimmer(left, right bool) func([]sqltype.Value, sqltype.Type) (sqltype.Valu
 }
 
 var textFunctions = map[string]textFunction{
-	"UPPER": {result: kept, call: mapped(upper)},
-	"LOWER": {result: kept, call: mapped(strings.ToLower)},
+	"UPPER": {result: kept, call: mapped(sqltype.Type.Upper)},
+	"LOWER": {result: kept, call: mapped(sqltype.Type.Lower)},
 	"LTRIM": {result: varying, call: trimmer(true, false)},
 	"RTRIM": {result: varying, call: trimmer(false, true)},
 	"TRIM":  {result: varying, call: trimmer(true, true)},
@@ -132,7 +133,7 @@ var textFunctions = map[string]textFunction{
 		return textOf(substring(v[0], t, 1, from-1).Str() + v[3].Str() + substring(v[0], t, from+count, n).Str())
 	}},
 	"CHARINDEX": {result: position, of: 1, call: func(v []sqltype.Value, t sqltype.Type) (sqltype.Value, error) {
-		s, part := []rune(t.Fold(v[1].Str())), []rune(t.Fold(v[0].Str()))
+		text, s, part := []rune(v[1].Str()), t.Fold(v[1].Str()), t.Fold(v[0].Str())
 		start := int64(1)
 		if len(v) > 2 {
 			start = max(v[2].Int(), 1)
@@ -145,7 +146,7 @@ var textFunctions = map[string]textFunction{
 			if at >= start && slices.Equal(s[i:i+len(part)], part) {
 				return sqltype.FromInt(at), nil
 			}
-			at += int64(units(s[i : i+1]))
+			at += int64(units(text[i : i+1]))
 		}
 		return intOf(0)
 	}},
@@ -225,6 +226,14 @@ var textFunctions = map[string]textFunction{
 	}},
 }
 
+// searched are the functions that look for a part in a text: the places of the two.
+var searched = map[string]struct{ text, part int }{"CHARINDEX": {1, 0}, "PATINDEX": {1, 0}, "REPLACE": {0, 1}, "TRANSLATE": {0, 1}, "TRIM": {0, 1}, "LTRIM": {0, 1}, "RTRIM": {0, 1}}
+
+// apart refuses a search whose result is not known, by the function or operator that it is of.
+func apart(name, doubt string, t sqltype.Type) error {
+	return sqltype.Unsupported("%s where the text or what is looked for has %q, in the collation %s", name, doubt, collationName(expr{typ: t}))
+}
+
 // growth gives how many bytes functions make whose results can be far longer than what they are given.
 var growth = map[string]func(v []sqltype.Value) float64{
 	"REPLACE": func(v []sqltype.Value) float64 {
@@ -263,7 +272,7 @@ func nameFromEnd(s string, part int64) sqltype.Value {
 
 // replaced puts a text in the place of each that is equal to another under the collation.
 func replaced(s []rune, part, by string, t sqltype.Type) string {
-	folded, p := []rune(t.Fold(string(s))), []rune(t.Fold(part))
+	folded, p := t.Fold(string(s)), t.Fold(part)
 	if len(p) == 0 {
 		return string(s)
 	}
@@ -328,7 +337,7 @@ func (b *binder) textFunction(name string, args []expr) expr {
 		if i != fn.of && a.typ.Class() == sqltype.ClassString {
 			text.Collation = agreed(lower(name), expr{typ: text, coll: out.coll}, *a)
 			_, out.coll = agree(expr{typ: text, coll: out.coll}, *a)
-			if a.typ.Unicode() && (name == "REPLACE" || name == "STUFF" || name == "TRANSLATE") && !text.Unicode() {
+			if a.typ.Unicode() && (name == "REPLACE" || name == "STUFF" || name == "TRANSLATE" || name == "CHARINDEX" || name == "PATINDEX") && !text.Unicode() {
 				kind := sqltype.Common(text, a.typ)
 				text.Kind, text.Len = kind.Kind, min(text.Len, 4000)
 			}
@@ -347,6 +356,10 @@ func (b *binder) textFunction(name string, args []expr) expr {
 	case "REPLICATE", "REPLACE", "STUFF", "QUOTENAME", "PARSENAME", "TRANSLATE", "STRING_ESCAPE", "ASCII", "UNICODE":
 		out.null = true
 	}
+	doubt, in := text.PartDoubt(), searched[name]
+	if in.text == in.part || len(args) < 2 {
+		doubt = nil
+	}
 	cut := out.typ.Class() == sqltype.ClassString && out.typ.Len != sqltype.Max
 	out.eval = func(f *frame) sqltype.Value {
 		var buf [4]sqltype.Value
@@ -364,6 +377,12 @@ func (b *binder) textFunction(name string, args []expr) expr {
 		if grows != nil && (text.Len == sqltype.Max || name == "REPLACE") && grows(vals) > sqltype.LongestValue {
 			b.fail(sqltype.TooLong())
 			return sqltype.Value{}
+		}
+		if doubt != nil {
+			if part := doubt(vals[in.text].Str(), vals[in.part].Str(), name == "PATINDEX"); part != "" {
+				b.fail(apart(name, part, text))
+				return sqltype.Value{}
+			}
 		}
 		v, err := fn.call(vals, text)
 		if err != nil {
