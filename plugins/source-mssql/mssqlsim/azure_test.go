@@ -13,6 +13,8 @@ func TestAzureSQLDatabaseIsOneDatabase(t *testing.T) {
 	s.Database("shop")
 	s.Database("other")
 	conn := open(t, s.DSN("shop"))
+	// Microsoft: SET TRANSACTION ISOLATION LEVEL (Transact-SQL), READ COMMITTED: on by default there
+	equal(t, query(t, conn, "SELECT is_read_committed_snapshot_on FROM sys.databases WHERE name = 'shop'"), []string{"true"})
 	for stmt, number := range map[string]int32{
 		"USE other": 40508, "USE master": 40508, "USE nowhere": 40508, "SELECT 1; USE other; SELECT 2": 40508,
 		"SELECT * FROM other.sys.tables": 40515, "INSERT INTO master.dbo.t VALUES (1)": 40515,

@@ -10,7 +10,9 @@ func TestEnableAndDisableDatabase(t *testing.T) {
 	t.Parallel()
 	s, _, _, conn := polling(t, "")
 	exec(t, conn, "EXEC sys.sp_cdc_enable_db") // 22905 has severity 10: no error
-	_, err := open(t, s.DSN("master")).Exec("EXEC sys.sp_cdc_enable_db")
+	_, err := conn.Exec("CREATE SCHEMA cdc")   // which is change data capture's
+	wantError(t, err, 2714, "There is already an object named 'cdc'")
+	_, err = open(t, s.DSN("master")).Exec("EXEC sys.sp_cdc_enable_db")
 	wantError(t, err, 22989, "system databases")
 	s.Database("other")
 	other := open(t, s.DSN("other"))

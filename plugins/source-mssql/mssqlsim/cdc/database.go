@@ -74,6 +74,7 @@ func newDatabase(s *Server, name string, id int16) *Database {
 		nextObject: 901578250, freed: make(chan struct{}), active: map[*Tx]bool{}, last: LSN{0, 0, 0, 0x2A, 0, 0, 0x01, 0, 0, 0}}
 	db.sec = newSecurity(db.created)
 	db.snapshots.Store(snapshotsOn)
+	db.rcsi.Store(s.Version == Azure && name != "master" && name != msdb) // Microsoft: SET TRANSACTION ISOLATION LEVEL (Transact-SQL), READ COMMITTED
 	db.setGUID()
 	db.family = newGUID()
 	recovery := "FULL" // as of the database model (Microsoft: Recovery models)
@@ -165,7 +166,7 @@ func (db *Database) CreateSchema(name string) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	for _, s := range db.schemas {
-		if sqltype.EqualName(s, name) || ownSchemaID(name) != 0 {
+		if sqltype.EqualName(s, name) || ownSchemaID(name) != 0 || db.enabled.Load() && sqltype.EqualName(name, "cdc") {
 			return sqltype.Errorf(2714, "There is already an object named '%s' in the database.", name)
 		}
 	}

@@ -56,6 +56,11 @@ func (l *Locale) toString(v Value, from, to Type, style int) (Value, error) {
 		}
 	}
 	s = to.Keep(s)
+	if to.Kind == XML && from.Kind != XML {
+		if err := keptXML(s); err != nil {
+			return Value{}, err
+		}
+	}
 	if to.Kind == Text || to.Kind == NText || to.Kind == XML {
 		return FromString(s), nil
 	}

@@ -59,7 +59,7 @@ func (b *binder) member(v expr, name string, args []ast.ScalarExpression, proper
 		return b.cast(v, clrText, 0)
 	}
 	if kind != sqltype.Geometry && kind != sqltype.Geography {
-		if v.typ.Class() != sqltype.ClassOther {
+		if v.typ.Class() != sqltype.ClassOther && kind != sqltype.XML {
 			failf(258, "Cannot call methods on %s.", kind)
 		}
 		unsupported("%s of %s", name, kind)

@@ -309,7 +309,7 @@ func asError(err error) *sqltype.Error {
 // XACT_ABORT (Transact-SQL), SET ARITHABORT (Transact-SQL), SET LOCK_TIMEOUT (Transact-SQL)).
 func continues(number int32) bool {
 	switch number {
-	case 2627, 2601, 515, 547, 8134, 2628, 8152, 8115, 220, 232, 512, 2812, 201, 3902, 3903:
+	case 2627, 2601, 515, 547, 8134, 2628, 8152, 8115, 220, 232, 512, 2812, 201, 1222, 3902, 3903:
 		return true
 	}
 	return false
