@@ -265,15 +265,23 @@ func (tx *Tx) now(t *Table) *tree {
 	if tx.snapshot == nil {
 		return tx.rows(t)
 	}
-	rows := t.rows
-	for i, o := range tx.ops {
-		if o.table != t {
-			continue
+	l := tx.latest[t]
+	if l == nil || l.base != t.rows { // others have committed
+		if l = (&latest{base: t.rows, rows: t.rows.clone()}); tx.latest == nil {
+			tx.latest = map[*Table]*latest{}
 		}
-		if rows == t.rows {
-			rows = rows.clone()
-		}
-		apply(rows, tx.ops[i])
+		tx.latest[t] = l
 	}
-	return rows
+	for ; l.ops < len(tx.ops); l.ops++ {
+		if o := tx.ops[l.ops]; o.table == t {
+			apply(l.rows, o)
+		}
+	}
+	return l.rows
+}
+
+// latest is what now has made: of so many of the transaction's changes.
+type latest struct {
+	base, rows *tree
+	ops        int
 }

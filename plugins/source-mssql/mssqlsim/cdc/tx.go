@@ -36,6 +36,7 @@ type Tx struct {
 	// snapshot holds the versions that the running statement of a SNAPSHOT transaction sees, versions those of all its
 	// statements that SNAPSHOT isolation runs; shapes is the database's count of changes of shape when they were taken
 	snapshot, versions map[*Table]*tree
+	latest             map[*Table]*latest // see now
 	shapes             int64
 	started            bool         // it has accessed data
 	ddl                []*ddlRecord // changes of the shape of captured tables
@@ -432,7 +433,7 @@ func (tx *Tx) undoFrom(n int) {
 
 // redo makes the transaction's own versions anew, of those it sees now and its changes.
 func (tx *Tx) redo() {
-	tx.own = map[*Table]*version{}
+	tx.own, tx.latest = map[*Table]*version{}, nil
 	for _, o := range tx.ops {
 		apply(tx.mine(o.table), o)
 	}
