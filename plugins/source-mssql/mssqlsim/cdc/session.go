@@ -346,6 +346,9 @@ func (s *Session) Relation(n tsql.Name) (tsql.Relation, error) {
 			return v, err
 		}
 	}
+	if isTemporary(n.Object) && !s.has(db, n) { // looks into other databases, so that no lock is held
+		return nil, s.elsewhere(n.Object)
+	}
 	db.mu.RLock()
 	defer db.mu.RUnlock()
 	switch lower(n.Schema) {
@@ -358,9 +361,6 @@ func (s *Session) Relation(n tsql.Name) (tsql.Relation, error) {
 		return s.cdcRelation(db, n.Object)
 	}
 	t := s.tableNamed(db, n)
-	if t == nil && isTemporary(n.Object) {
-		return nil, s.elsewhere(n.Object)
-	}
 	if t == nil {
 		if v := s.compatView(db, n); v != nil {
 			return v, nil
@@ -374,6 +374,13 @@ func (s *Session) Relation(n tsql.Name) (tsql.Relation, error) {
 		r.only = a.column
 	}
 	return r, nil
+}
+
+// has tells whether a database has a table of a name.
+func (s *Session) has(db *Database, n tsql.Name) bool {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	return s.tableNamed(db, n) != nil
 }
 
 func (s *Session) cdcRelation(db *Database, name string) (tsql.Relation, error) {
