@@ -114,8 +114,9 @@ func (*discard) Info(*sqltype.Error)                {}
 func (*discard) Warn(*sqltype.Error)                {}
 func (*discard) NoCount(bool) bool                  { return false }
 func (*discard) Database(string)                    {}
+func (*discard) DatabaseAgain(string)               {}
 func (*discard) Language(string, string)            {}
-func (*discard) Implicit(bool)                      {}
+func (*discard) Implicit(bool) bool                 { return false }
 func (d *discard) Raise(e *sqltype.Error) {
 	if d.err == nil {
 		d.err = e

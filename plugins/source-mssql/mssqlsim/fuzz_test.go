@@ -167,7 +167,11 @@ func (o *checked) Raise(*sqltype.Error)               {}
 func (o *checked) NoCount(bool) bool                  { return false }
 func (o *checked) Database(string)                    {}
 func (o *checked) Language(string, string)            {}
-func (o *checked) Implicit(on bool)                   { o.implicit = on }
+func (o *checked) DatabaseAgain(string)               {}
+func (o *checked) Implicit(on bool) (before bool) {
+	before, o.implicit = o.implicit, on
+	return before
+}
 
 // No text of a statement ends the server or keeps it for ever, however the parser reads it, and no row breaks the promise
 // of its columns. The seeds are the scenarios and statements that change shapes.

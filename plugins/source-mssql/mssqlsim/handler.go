@@ -117,7 +117,7 @@ func (h *handler) Exec(ctx context.Context, s *tds.Session, req tds.Request, w *
 	if err != nil {
 		return wireError(err)
 	}
-	ctx, done := c.Request(ctx, cmp.Or(req.SQL, req.Proc), req.Proc != "" || len(req.Params) > 0)
+	ctx, done := c.Request(ctx, cmp.Or(req.SQL, req.Proc), req.Proc != "" || req.Scoped)
 	out := &output{c: c, w: w}
 	defer func() { done(out.rows, out.lastError) }()
 	w.NoCount = c.noCount
@@ -129,18 +129,8 @@ func (h *handler) Exec(ctx context.Context, s *tds.Session, req tds.Request, w *
 				return wireError(err)
 			}
 		}
-		wait := c.LockTimeout()
-		err = tsql.Exec(ctx, c, tsql.Request{SQL: req.SQL, Args: given(args)}, s.Implicit, out)
-		if len(req.Params) > 0 { // SET inside sp_executesql ends with it
-			c.SetLockTimeout(wait)
-			if s.TranIso != 0 {
-				err = errors.Join(err, c.SetIsolation(tsql.Isolation(s.TranIso)))
-			} else {
-				err = errors.Join(err, c.SetIsolation(tsql.ReadCommitted))
-			}
-		} else {
-			s.TranIso = byte(c.Isolation())
-		}
+		err = tsql.Exec(ctx, c, tsql.Request{SQL: req.SQL, Args: given(args), Scoped: req.Scoped}, s.Implicit, out)
+		s.TranIso = byte(c.Isolation())
 	}
 	if c.Session.TranCount() == 0 && s.TranCount > 0 { // a deadlock has ended it
 		err = errors.Join(err, s.Rollback(w))
@@ -390,9 +380,17 @@ func (o *output) NoCount(on bool) (before bool) {
 	o.w.NoCount, o.c.noCount = on, on
 	return before
 }
-func (o *output) Implicit(on bool)             { o.c.tds.Implicit = on }
+func (o *output) Implicit(on bool) (before bool) {
+	before = o.c.tds.Implicit
+	o.c.tds.Implicit = on
+	return before
+}
 func (o *output) Language(name, before string) { o.w.Language(name, before) }
 func (o *output) Database(name string) {
 	o.w.Database(name, o.c.tds.Database)
+	o.c.tds.Database = name
+}
+func (o *output) DatabaseAgain(name string) {
+	o.w.DatabaseAgain(name, o.c.tds.Database)
 	o.c.tds.Database = name
 }

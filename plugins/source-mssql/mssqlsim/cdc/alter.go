@@ -133,7 +133,7 @@ func (t *Table) add(d tsql.ColumnDef) error {
 			row[c.id], err = each()
 		}
 		if err == nil && !c.Nullable && row[c.id].IsNull() {
-			err = sqltype.Errorf(515, "Cannot insert the value NULL into column '%s', table '%s.%s'; column does not allow nulls. UPDATE fails.", c.Name, t.db.Name, t.FullName())
+			err = sqltype.Errorf(515, "Cannot insert the value NULL into column '%s', table '%s'; column does not allow nulls. UPDATE fails.", c.Name, t.fullName())
 		}
 		return err
 	})
@@ -157,7 +157,7 @@ func (t *Table) compute(added []tsql.ColumnDef) error {
 				return err
 			}
 			if v.IsNull() && !c.Nullable {
-				return sqltype.Errorf(515, "Cannot insert the value NULL into column '%s', table '%s.%s'; column does not allow nulls. UPDATE fails.", c.Name, t.db.Name, t.FullName())
+				return sqltype.Errorf(515, "Cannot insert the value NULL into column '%s', table '%s'; column does not allow nulls. UPDATE fails.", c.Name, t.fullName())
 			}
 			row[c.id] = v
 		}
@@ -264,7 +264,7 @@ func (t *Table) alterColumn(a tsql.Alter) (required bool, err error) {
 			return err
 		}
 		if v.IsNull() && !nullable {
-			return sqltype.Errorf(515, "Cannot insert the value NULL into column '%s', table '%s.%s'; column does not allow nulls. UPDATE fails.", c.Name, t.db.Name, t.FullName())
+			return sqltype.Errorf(515, "Cannot insert the value NULL into column '%s', table '%s'; column does not allow nulls. UPDATE fails.", c.Name, t.fullName())
 		}
 		row[c.id] = v
 		return nil

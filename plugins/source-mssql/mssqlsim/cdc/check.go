@@ -83,7 +83,7 @@ func (t *Table) conflict(statement string, c *check) error {
 	if names := c.Condition.Columns(); len(names) == 1 {
 		column = ", column '" + t.column(names[0]).Name + "'"
 	}
-	return sqltype.Errorf(547, "The %s statement conflicted with the CHECK constraint \"%s\". The conflict occurred in database \"%s\", table \"%s\"%s.", statement, c.Name, t.db.Name, t.FullName(), column)
+	return sqltype.Errorf(547, "The %s statement conflicted with the CHECK constraint \"%s\". The conflict occurred in database \"%s\", table \"%s\"%s.", statement, c.Name, t.database(), t.FullName(), column)
 }
 
 // bind makes functions of the expressions of computed columns and checks; it is called when columns were added, changed

@@ -2,6 +2,7 @@ package cdc
 
 import (
 	"context"
+	"slices"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
@@ -92,15 +93,14 @@ func (s *Session) enter(name string) (exists, allowed bool, closed error) {
 	if db == s.db {
 		return true, true, nil
 	}
-	if err := db.closed(); err != nil {
+	if err := db.closed(); err != nil && !slices.Contains(s.outer, db) {
 		return true, true, err
 	}
-	if s.db != nil {
-		s.db.sessions--
-		s.srv.gone()
-	}
+	s.quit()
 	s.db = db
-	db.sessions++
+	if !slices.Contains(s.outer, db) {
+		db.sessions++
+	}
 	s.moved(db.Name)
 	return true, true, nil
 }
@@ -116,8 +116,7 @@ func (s *Session) leave() {
 	s.srv.mu.Lock()
 	defer s.srv.mu.Unlock()
 	if s.db != nil {
-		s.db.sessions--
-		s.srv.gone()
+		s.quit()
 		s.db = nil
 		s.moved("")
 	}

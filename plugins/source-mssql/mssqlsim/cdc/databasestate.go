@@ -2,6 +2,7 @@ package cdc
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
@@ -20,7 +21,7 @@ func (s *Session) SetState(ctx context.Context, name string, state tsql.Database
 		return sqltype.Errorf(5011, "User does not have permission to alter database '%s', the database does not exist, or the database is not in a state that allows access checks.", name)
 	}
 	own := 0
-	if db == s.db {
+	if db == s.db || slices.Contains(s.outer, db) {
 		own = 1
 	}
 	rcsi := state.ReadCommittedSnapshot

@@ -93,16 +93,6 @@ func (s *scopes) inserted(t *Table, changes []tsql.Change) {
 	}
 }
 
-// Scope begins a scope.
-func (s *Session) Scope() func() {
-	if len(s.ids.scopes) == 0 {
-		s.ids.scopes = []sqltype.Value{{}}
-	}
-	n := len(s.ids.scopes)
-	s.ids.scopes = append(s.ids.scopes, sqltype.Value{})
-	return func() { s.ids.scopes = s.ids.scopes[:n] }
-}
-
 var identityType = sqltype.Type{Kind: sqltype.Numeric, Prec: 38}
 
 // identityFunction answers @@IDENTITY, SCOPE_IDENTITY, IDENT_CURRENT, IDENT_SEED and IDENT_INCR.
@@ -167,7 +157,7 @@ func (s *Session) IdentityInsert(n tsql.Name, on bool) error {
 	}
 	switch {
 	case on && s.ids.insert != nil && s.ids.insert != t:
-		return sqltype.Errorf(8107, "IDENTITY_INSERT is already ON for table '%s.%s'. Cannot perform SET operation for table '%s'.", s.ids.insert.db.Name, s.ids.insert.FullName(), n)
+		return sqltype.Errorf(8107, "IDENTITY_INSERT is already ON for table '%s'. Cannot perform SET operation for table '%s'.", s.ids.insert.fullName(), n)
 	case on:
 		s.ids.insert = t
 	case s.ids.insert == t:

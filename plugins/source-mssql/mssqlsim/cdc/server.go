@@ -59,7 +59,7 @@ type Server struct {
 	// textRepl is the option max text repl size as it was set, and as it is in use
 	textRepl, textReplUsed atomic.Int64
 	jobTable               atomic.Bool // msdb.dbo.cdc_jobs was made, with the first job
-	// temporaries counts the sessions that made temporary tables
+	// temporaries counts the temporary tables that were made
 	temporaries atomic.Uint64
 	temporaryID atomic.Int32 // of the newest temporary table
 	// moves counts changes of rows, so that who read them can tell that they have changed

@@ -33,10 +33,9 @@ type Session struct {
 	ctx       context.Context          // of the running statement, for changes of shape that wait
 	routines  map[string]*tsql.Routine // #temporary procedures
 	chain     chain                    // of ownership, within a procedure
-	// number tells the session's temporary tables from those of others; 0 before the first. temporaries are the databases
-	// in which it made some.
-	number      uint64
-	temporaries []*Database
+	outer     []*Database              // of the scopes around the running one, the innermost last
+	// temporaries are the temporary tables that the session made, the newest last
+	temporaries []temporary
 	// NetworkWait is the time, in ms, the session has waited for its client
 	NetworkWait func() int64
 	request     request
@@ -225,7 +224,7 @@ func (s *Session) Reset() {
 	s.settings = s.srv.settings()
 	s.wait, s.priority, s.ids, s.as, s.routines, s.chain = -1, 0, scopes{}, nil, nil, chain{}
 	s.values = nil // Microsoft: sp_set_session_context (Transact-SQL): kept as long as the logical connection
-	s.dropTemporaries()
+	s.dropTemporaries(0)
 }
 
 // Settings are the SET options of the session.
@@ -297,7 +296,7 @@ func (s *Session) Save(name string) error {
 // Close rolls back what is open and leaves the database. The session is of no more use.
 func (s *Session) Close() {
 	s.Abort()
-	s.dropTemporaries()
+	s.dropTemporaries(0)
 	s.leave()
 	s.srv.count(s.login, -1)
 }
@@ -347,7 +346,7 @@ func (s *Session) Relation(n tsql.Name) (tsql.Relation, error) {
 		}
 	}
 	if isTemporary(n.Object) && !s.has(db, n) { // looks into other databases, so that no lock is held
-		return nil, s.elsewhere(n.Object)
+		return nil, s.elsewhere(db, n.Object)
 	}
 	db.mu.RLock()
 	defer db.mu.RUnlock()

@@ -82,7 +82,7 @@ func (s *Session) altering(n tsql.Name) (db *Database, full tsql.Name, ok bool, 
 // tableNamed finds the table of a name; one without a schema is looked for in that of the user, then in dbo.
 func (s *Session) tableNamed(db *Database, n tsql.Name) *Table {
 	if isTemporary(n.Object) {
-		n = s.temporary(n.Object)
+		return s.temporary(db, n.Object)
 	}
 	if n.Schema != "" {
 		return db.table(n.Schema, n.Object)

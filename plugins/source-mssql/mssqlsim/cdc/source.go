@@ -30,10 +30,7 @@ func (s *Session) source(t *Table) *source {
 
 // baseName is the name that clients get told of the table of a column.
 func (t *Table) baseName() tsql.Name {
-	if isTemporary(t.Name) {
-		return tsql.Name{Database: tempdb, Schema: t.Schema, Object: t.Name}
-	}
-	return tsql.Name{Database: t.db.Name, Schema: t.Schema, Object: t.Name}
+	return tsql.Name{Database: t.database(), Schema: t.Schema, Object: t.Name}
 }
 
 // based says of columns which table they are of.

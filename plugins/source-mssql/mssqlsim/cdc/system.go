@@ -131,6 +131,11 @@ func (s *Session) System(name string, a []sqltype.Value) (sqltype.Value, sqltype
 
 // catalogFunction answers OBJECT_ID and its like.
 func (s *Session) catalogFunction(name string, a []sqltype.Value, arg func(int) sqltype.Value) (sqltype.Value, sqltype.Type, bool, error) {
+	if name == "OBJECT_ID" && !arg(0).IsNull() {
+		if parts := nameParts(arg(0).Str()); isTemporary(parts[len(parts)-1]) {
+			return s.temporaryObject(parts, arg(1)), integer, true, nil
+		}
+	}
 	db := s.db
 	db.mu.RLock()
 	defer db.mu.RUnlock()
@@ -147,11 +152,6 @@ func (s *Session) catalogFunction(name string, a []sqltype.Value, arg func(int) 
 		obj, schema := parts[len(parts)-1], "dbo"
 		if len(parts) > 1 && parts[len(parts)-2] != "" {
 			schema = parts[len(parts)-2]
-		}
-		if isTemporary(obj) && (len(parts) < 3 || sqltype.EqualName(parts[len(parts)-3], tempdb)) {
-			if t := s.tableNamed(db, tsql.Name{Object: obj}); t != nil {
-				return num(int64(t.ID)), integer, true, nil
-			}
 		}
 		for _, p := range s.parts(db) {
 			if sqltype.EqualName(p.name, obj) && sqltype.EqualName(p.schema, schema) && (arg(1).IsNull() || strings.EqualFold(strings.TrimSpace(p.typ), strings.TrimSpace(arg(1).Str()))) {

@@ -53,8 +53,16 @@ func at(row sqltype.Row, id int) sqltype.Value {
 // FullName gives schema and name.
 func (t *Table) FullName() string { return t.Schema + "." + t.Name }
 
+// database gives the name of the database that the table is in for who asks; temporary ones are in tempdb.
+func (t *Table) database() string {
+	if isTemporary(t.Name) {
+		return tempdb
+	}
+	return t.db.Name
+}
+
 // fullName is FullName behind the name of the database.
-func (t *Table) fullName() string { return t.db.Name + "." + t.FullName() }
+func (t *Table) fullName() string { return t.database() + "." + t.FullName() }
 
 func (db *Database) newTable(def tsql.TableDef) (*Table, error) {
 	t := &Table{db: db, ID: db.objectID(), Schema: def.Name.Schema, Name: def.Name.Object, locks: map[string]*Tx{}}
@@ -276,7 +284,7 @@ func (t *Table) fill(row sqltype.Row, insert bool) error {
 			if insert {
 				verb = "INSERT"
 			}
-			return sqltype.Errorf(515, "Cannot insert the value NULL into column '%s', table '%s.%s'; column does not allow nulls. %s fails.", c.Name, t.db.Name, t.FullName(), verb)
+			return sqltype.Errorf(515, "Cannot insert the value NULL into column '%s', table '%s'; column does not allow nulls. %s fails.", c.Name, t.fullName(), verb)
 		}
 	}
 	if len(t.checks) > 0 {

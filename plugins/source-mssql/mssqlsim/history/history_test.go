@@ -69,7 +69,8 @@ func (r *rows) Raise(*sqltype.Error)               {}
 func (r *rows) NoCount(bool) bool                  { return false }
 func (r *rows) Database(string)                    {}
 func (*rows) Language(string, string)              {}
-func (r *rows) Implicit(bool)                      {}
+func (r *rows) Implicit(bool) bool                 { return false }
+func (r *rows) DatabaseAgain(string)               {}
 func (r *rows) Row(row sqltype.Row) error {
 	var s []string
 	for _, v := range row {

@@ -128,7 +128,7 @@ func (c *connection) cursorCall(ctx context.Context, name string, ps []Param, r 
 func (c *connection) openCursor(ctx context.Context, p prepared, ps []Param, at opening, r *Results, more bool) error {
 	cu := &cursor{at: -1, room: c.sess.room(c.s.CursorMemory)}
 	r.capture = cu
-	err := c.run(ctx, Request{SQL: p.sql, Params: bind(p.names, from(ps, at.args))}, r)
+	err := c.run(ctx, Request{SQL: p.sql, Scoped: true, Params: bind(p.names, from(ps, at.args))}, r)
 	r.capture, r.open, r.pending = nil, false, done{}
 	if err == nil && r.err == nil && ctx.Err() == nil && !cu.opened {
 		err = &Error{Number: 16937, Class: 16, State: 1, Msg: "A server cursor cannot be opened on the given statement or statements. Use a default result set or client cursor."}

@@ -96,5 +96,5 @@ func (c *connection) prepare(p prepared, out Param, r *Results) {
 // statement runs a statement with its parameters.
 func (c *connection) statement(ctx context.Context, sql string, names []string, args []Param, r *Results, more bool) error {
 	args = bind(names, args)
-	return c.exec(ctx, Request{SQL: sql, Params: args, Out: outputs(args, r)}, r, more)
+	return c.exec(ctx, Request{SQL: sql, Scoped: true, Params: args, Out: outputs(args, r)}, r, more)
 }

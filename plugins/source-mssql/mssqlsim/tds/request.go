@@ -10,6 +10,9 @@ import (
 type Request struct {
 	// SQL is the text to run. Clients may end it with line breaks and send statements without separators.
 	SQL string
+	// Scoped tells that SQL is the text of a procedure such as sp_executesql or sp_execute, with which its scope ends, also
+	// without Params.
+	Scoped bool
 	// Proc is the name as the client wrote it, of a procedure call that this package does not answer itself; SQL is empty
 	// then. Some clients (go-mssqldb) also send a batch of one word so.
 	Proc string

@@ -285,13 +285,12 @@ func (x *executor) nested(sql string, vars map[string]*variable, levels int) err
 	inner.vars, inner.tables = vars, map[string]*tableVar{}
 	inner.cursors, inner.cursorVars = nil, nil
 	x.batch = &inner
-	defer x.sess.Scope()()
+	leave := x.scope()
 	defer x.sess.Chain(nil)()
-	restore := x.sess.Settings().keep()
 	defer func() {
-		restore()
+		leave()
 		inner.ends(x.sess.Settings())
-		outer.rowCount, outer.implicit, outer.lastError = inner.rowCount, inner.implicit, inner.lastError
+		outer.rowCount, outer.lastError = inner.rowCount, inner.lastError
 		x.batch = outer
 	}()
 	open := x.sess.TranCount()

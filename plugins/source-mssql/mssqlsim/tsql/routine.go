@@ -157,11 +157,10 @@ func (x *executor) callRoutine(r *Routine, args []*Argument) (int32, error) {
 	if err != nil {
 		return 0, err
 	}
-	outer, out, open := x.batch, x.out, x.sess.TranCount()
+	outer, open := x.batch, x.sess.TranCount()
 	inner := &batch{vars: vars, tables: map[string]*tableVar{}, implicit: outer.implicit, caught: outer.caught, source: r.source, routine: r}
-	counting := &settingOutput{Output: out}
-	leave, restore, unchain := x.sess.Scope(), x.sess.Settings().keep(), x.sess.Chain(r)
-	x.batch, x.out = inner, counting
+	leave, unchain := x.scope(), x.sess.Chain(r)
+	x.batch = inner
 	x.sess.Settings().Options |= ansiNulls | quotedIdent // as it was made (Microsoft: SET Statements (Transact-SQL))
 	x.nesting++
 	if err = x.declareAll(r.body, false, false); err == nil {
@@ -170,10 +169,8 @@ func (x *executor) callRoutine(r *Routine, args []*Argument) (int32, error) {
 	x.nesting--
 	unchain()
 	leave()
-	restore()
-	counting.restore()
 	inner.ends(x.sess.Settings())
-	x.batch, x.out = outer, out
+	x.batch = outer
 	outer.rowCount, outer.lastError = inner.rowCount, inner.lastError
 	if err != nil {
 		return 0, err
@@ -348,11 +345,26 @@ func (x *executor) leave(s *ast.ReturnStatement) (flow, error) {
 	})
 }
 
-// settingOutput is the output of a procedure: SET NOCOUNT in it holds until it returns (Microsoft: SET Statements
-// (Transact-SQL), Considerations when you use the SET statements).
+// scope begins the scope of a procedure or of a text that is executed, which leave ends with what was set in it (Microsoft: SET
+// Statements (Transact-SQL), Considerations when you use the SET statements).
+func (x *executor) scope() (leave func()) {
+	out, again, restore := x.out, x.sess.Scope(), x.sess.Settings().keep()
+	setting := &settingOutput{Output: out}
+	x.out = setting
+	return func() {
+		restore()
+		setting.restore()
+		x.out = out
+		if db := again(); db != "" {
+			out.DatabaseAgain(db)
+		}
+	}
+}
+
+// settingOutput is the output of a scope: SET NOCOUNT and SET IMPLICIT_TRANSACTIONS in it hold until it ends.
 type settingOutput struct {
 	Output
-	before *bool
+	before, implicit *bool
 }
 
 // NoCount keeps what held before the first change.
@@ -364,8 +376,20 @@ func (o *settingOutput) NoCount(on bool) bool {
 	return before
 }
 
+// Implicit keeps what held before the first change.
+func (o *settingOutput) Implicit(on bool) (before bool) {
+	before = o.Output.Implicit(on)
+	if o.implicit == nil {
+		o.implicit = &before
+	}
+	return before
+}
+
 func (o *settingOutput) restore() {
 	if o.before != nil {
 		o.Output.NoCount(*o.before)
+	}
+	if o.implicit != nil {
+		o.Output.Implicit(*o.implicit)
 	}
 }

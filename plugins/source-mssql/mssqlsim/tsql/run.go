@@ -15,6 +15,8 @@ import (
 type Request struct {
 	SQL  string
 	Args []*Argument
+	// Scoped tells that SQL is a scope of its own, as the text of sp_executesql is.
+	Scoped bool
 }
 
 // Argument is a parameter of a request. Output ones hold their final value when Exec returns.
@@ -63,9 +65,11 @@ type Output interface {
 	Raise(e *sqltype.Error)
 	NoCount(on bool) (before bool)
 	Database(name string)
+	// DatabaseAgain is Database of what was executed in another database and has ended.
+	DatabaseAgain(name string)
 	// Language tells that the language of the session has changed.
 	Language(name, before string)
-	Implicit(on bool)
+	Implicit(on bool) (before bool)
 }
 
 // batch is the state that statements of one batch share.
@@ -148,9 +152,8 @@ func (b *binder) variable(name string) *variable {
 // Exec runs a request. Implicit tells that SET IMPLICIT_TRANSACTIONS is on for the session.
 func Exec(ctx context.Context, sess Session, req Request, implicit bool, out Output) error {
 	x := &executor{ctx: ctx, sess: sess, out: out, batch: &batch{vars: map[string]*variable{}, tables: map[string]*tableVar{}, implicit: implicit}}
-	if len(req.Args) > 0 { // sp_executesql, which is a scope of its own
-		defer sess.Scope()()
-		defer sess.Settings().keep()()
+	if req.Scoped {
+		defer x.scope()()
 	}
 	for _, a := range req.Args {
 		x.batch.vars[strings.ToLower(a.Name)] = &variable{typ: a.Type, val: a.Value}

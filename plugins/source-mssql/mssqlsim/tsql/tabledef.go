@@ -22,8 +22,10 @@ type ShapeSession interface {
 	CheckIdentity(table string, reseed bool, value *int64) (string, error)
 	// Describe gives columns as sp_describe_first_result_set does.
 	Describe(cols []Column) *Rows
-	// Scope begins a scope of SCOPE_IDENTITY, which leave ends.
-	Scope() (leave func())
+	// Scope begins the scope of a procedure or of a text, which leave ends: of SCOPE_IDENTITY, of temporary tables, of the
+	// current database, and of what SET keeps elsewhere than in Settings. It gives the name of the database that is current
+	// again, "" when no other was.
+	Scope() (leave func() (again string))
 }
 
 // TableDef is a CREATE TABLE. Key is a primary key with the server's choices, for definitions in Go; those in T-SQL have
