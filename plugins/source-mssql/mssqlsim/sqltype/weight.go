@@ -31,7 +31,7 @@ const plain = 2
 
 // symbols are signs and digits in their order, which all come before letters (Microsoft: [MS-UCODEREF] Windows Sorting Weight
 // Table).
-const symbols = " \u00a0\t\n\v\f\r!\"#$%&()*,./:;?@[\\]^_`{|}~¡¦¨¯´¸¿˜‘’‚“”„‹›¢£¤¥€+<=>±«»×÷§©¬®°µ¶·…†‡•‰0¼½¾123456789"
+const symbols = " \u00a0\t\n\v\f\r!\"#$%&()*,./:;?@[\\]^_`{|}~¡¦¨¯´¸¿ˇ˙˛˜˝΄‗‘’‚“”„‹›¢£¤¥₧€+∙<=>±«»×÷√∩≈≡≤≥⌐⌠⌡§©¬®°µ¶·…†‡•‰0¼½¾123456789∞"
 
 // alike are characters that differ from others by their form at most.
 var alike = map[rune]rune{'\u02c6': '^', '¹': '1', '²': '2', '³': '3'}
@@ -43,8 +43,8 @@ const minimal = "\x01\x02\x03\x04\x05\x06\x07\x08\x0e\x0f\x10\x11\x12\x13\x14\x1
 // letters are those of the Latin, Greek and Cyrillic alphabets in their order, each with its accented forms in the order of their accents, of which the
 // first has none (Microsoft: [MS-UCODEREF] Windows Sorting Weight Table).
 var letters = []string{
-	"aáàâäăāãåą", "b", "cćċĉčç", "dďđð", "eéèėêëěĕēę", "fƒ", "gġĝğģ", "hĥħ", "iıíìîïĭīĩį", "jĵ", "kĸķ", "lĺŀľļł", "m", "nńňñņŉ", "ŋ",
-	"oóòôöŏōõőø", "p", "q", "rŕřŗ", "sśŝšş", "ſ", "tťţ", "ŧ", "uúùûüŭūũůųű", "v", "wŵ", "x", "yýŷÿ", "zźżž",
+	"aáàâäăāãåą", "b", "cćċĉčç", "dďđð", "eéèėêëěĕēę", "fƒ", "gġĝğģ", "hĥħ", "iıíìîïĭīĩį", "jĵ", "kĸķ", "lĺŀľļł", "m", "nńňñņŉ", "№", "ŋ",
+	"oóòôöŏōõőø", "p", "q", "rŕřŗ", "sśŝšş", "ſ", "tťţ", "™", "ŧ", "uúùûüŭūũůųű", "v", "wŵ", "x", "yýŷÿ", "zźżž",
 	"αά", "β", "γ", "δ", "εέ", "ζ", "ηή", "θ", "ιίϊΐ", "κ", "λ", "μ", "ν", "ξ", "οό", "π", "ρ", "σς", "τ", "υύϋΰ", "φ", "χ", "ψ", "ωώ",
 	"а", "б", "в", "гѓ", "ґ", "д", "ђ", "еѐё", "є", "ж", "з", "ѕ", "иѝй", "ії", "ј", "кќ", "л", "љ", "м", "н", "њ", "о", "п", "р", "с", "т", "ћ", "уў", "ф", "х", "ц", "ч", "џ", "ш", "щ", "ъ", "ы", "ь", "э", "ю", "я",
 }
@@ -104,8 +104,12 @@ func makeWeights() *weightTable {
 			} else if s, ok := strokes[r]; ok {
 				accent = s
 			}
-			if r == 'ς' { // at the end of words
+			switch r {
+			case 'ς': // at the end of words
 				put(r, weight{n, plain, 10})
+				continue
+			case '№', '™': // signs in the form of capitals
+				put(r, weight{n, plain, capital})
 				continue
 			}
 			put(r, weight{n, accent, small})
@@ -117,6 +121,8 @@ func makeWeights() *weightTable {
 	}
 	put('İ', weight{t.low['i'].letter, accents['\u0307'], capital})
 	put('ª', weight{t.low['a'].letter, 3, raised})
+	put('ⁿ', weight{t.low['n'].letter, plain, raised})
+	put('˘', weight{t.high['ˇ'].letter, 3, small})
 	put('º', weight{t.low['o'].letter, 3, raised})
 	return t
 }
@@ -205,7 +211,7 @@ func (r *rules) weigh(c rune) weight {
 	switch {
 	case int(c) < len(weights.low):
 		w = weights.low[c]
-	case c < 0x2200:
+	case c < 0x2400: // behind these the lists have nothing
 		w = weights.high[c]
 	}
 	if w.letter == 0 {
