@@ -29,7 +29,7 @@ func TestListOfTestsThatDoNotPass(t *testing.T) {
 func TestTheListOfTheProjectIsOne(t *testing.T) {
 	t.Parallel()
 	var both string
-	for _, file := range []string{"not-passing.txt", "skipped.txt"} {
+	for _, file := range []string{"not-passing.txt", "skipped.txt", "races.txt"} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -51,6 +51,14 @@ func TestThePartOfATestIsListedUnderItsOwnName(t *testing.T) {
 		if reason, listed := reasonOf(known, test); reason != want || listed != (want != "") {
 			t.Errorf("%s: %q, %t", test, reason, listed)
 		}
+	}
+}
+
+func TestATestThatRacesWithItselfIsTriedMoreOften(t *testing.T) {
+	t.Parallel()
+	p := program{races: []entry{{"TestA", "a race"}}}
+	if p.tries("TestA") != 10 || p.tries("TestB") != 2 || p.tries("TestA/part") != 2 {
+		t.Errorf("%d, %d, %d", p.tries("TestA"), p.tries("TestB"), p.tries("TestA/part"))
 	}
 }
 

@@ -139,6 +139,21 @@ func (s *suite) test(ctx context.Context, server, skip, only string) ([]outcome,
 	return outcomes, readErr
 }
 
+// retry runs a test that failed once alone until it passes, up to so many tries, of which the first is over. It gives the number of the
+// one that passed, 0 for none.
+func (s *suite) retry(ctx context.Context, server, test string, tries int) (int, error) {
+	for try := 2; try <= tries; try++ {
+		again, err := s.test(ctx, server, "", test)
+		if err != nil {
+			return 0, err
+		}
+		if succeeded(again) {
+			return try, nil
+		}
+	}
+	return 0, nil
+}
+
 // read gives the outcomes of the tests in the stream of test2json; parts of tests count where they failed or were skipped.
 func read(stream []byte) (outcomes []outcome, err error) {
 	output := map[string]*strings.Builder{}
