@@ -84,7 +84,7 @@ func TestADatabaseInUseStays(t *testing.T) {
 }
 
 // answer is the first value of a batch as text, or the number of its error.
-func answer(ctx context.Context, c *sql.Conn, batch string) string {
+func answer(ctx context.Context, c asked, batch string) string {
 	if !strings.HasPrefix(batch, "SELECT") {
 		_, err := c.ExecContext(ctx, batch)
 		return number(err)
@@ -94,6 +94,12 @@ func answer(ctx context.Context, c *sql.Conn, batch string) string {
 		return number(err)
 	}
 	return fmt.Sprint(v)
+}
+
+// asked is a connection or a pool of them.
+type asked interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
 func number(err error) string {

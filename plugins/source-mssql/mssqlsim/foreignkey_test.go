@@ -195,8 +195,7 @@ func TestForeignKeysWaitForOthers(t *testing.T) {
 // waitsFor waits until that many requests of the database wait for another session.
 func waitsFor(t *testing.T, conn *sql.DB, n int) {
 	t.Helper()
-	for query(t, conn, "SELECT COUNT(*) FROM sys.dm_exec_requests WHERE blocking_session_id <> 0 AND database_id = DB_ID()")[0] != fmt.Sprint(n) {
-	}
+	until(t, conn, "SELECT COUNT(*) FROM sys.dm_exec_requests WHERE blocking_session_id <> 0 AND database_id = DB_ID()", fmt.Sprint(n))
 }
 
 // A foreign key is held against rows when nobody is changing those on either side: not beside a transaction that has removed what they

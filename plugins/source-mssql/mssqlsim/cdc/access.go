@@ -252,7 +252,9 @@ func (s *Session) Guard(rel tsql.Relation, permission string, columns []int) err
 	var o object
 	switch r := rel.(type) {
 	case *source:
+		r.t.db.mu.RLock()
 		o = r.t.object()
+		r.t.db.mu.RUnlock()
 	case *changeTable:
 		o = r.in.object()
 	case *columnGuard:

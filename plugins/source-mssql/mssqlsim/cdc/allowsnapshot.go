@@ -49,10 +49,8 @@ func (db *Database) changeSnapshots(ctx context.Context, on bool) error {
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	for db.snapshots.Load() > snapshotsOn { // another ALTER DATABASE is at it
-		if err := db.nextWake(ctx); err != nil {
-			return err
-		}
+	if err := db.settledFirst(); err != nil { // another ALTER DATABASE was faster
+		return err
 	}
 	before := db.snapshots.Load()
 	if before == target {

@@ -10,7 +10,7 @@ import (
 // alter changes the shape of a table and its rows, all or nothing. required tells whether captured columns had to be
 // changed too.
 func (t *Table) alter(a tsql.Alter) (required bool, err error) {
-	if t.writer(nil) != nil {
+	if len(t.writers(nil)) > 0 {
 		return false, errLockTimeout
 	}
 	w := t.copy()

@@ -49,6 +49,7 @@ type Database struct {
 	shaping atomic.Pointer[Tx] // the transaction that has changed the shape and has not ended
 	shapes  int64              // changes of the shape of tables so far
 
+	claimed  *Session     // who waits with ALTER DATABASE for the others to leave; guarded by the server's mu
 	sessions int          // whose current database this is; guarded by the server's mu
 	open     atomic.Int64 // transactions that sessions have begun here, wherever they are by now
 

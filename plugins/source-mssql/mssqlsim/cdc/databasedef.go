@@ -46,6 +46,9 @@ func (s *Session) AlterDatabase(ctx context.Context, name string, o tsql.Databas
 	if db == nil || !s.serverCan("ALTER ANY DATABASE") && !s.dbo(db) {
 		return sqltype.Errorf(5011, "User does not have permission to alter database '%s', the database does not exist, or the database is not in a state that allows access checks.", name)
 	}
+	if err := s.inTurn(db); err != nil {
+		return err
+	}
 	if o.AllowSnapshot != nil {
 		if db.offline.Load() {
 			return offlineAlter()

@@ -54,28 +54,94 @@ func (s *Session) SetState(ctx context.Context, name string, state tsql.Database
 			db.rcsi.Store(*rcsi)
 		}
 	}
+	if err := s.inTurn(db); err != nil {
+		return err
+	}
 	if !takes {
 		set()
-	} else if err := s.alone(ctx, db, own, state, set); err != nil {
+	} else if err := s.withSoleUse(ctx, db, own, state, set); err != nil {
 		return err
 	}
 	db.srv.poke()
 	return nil
 }
 
-// alone calls set when no other session is in the database, before another one can enter it.
-func (s *Session) alone(ctx context.Context, db *Database, own int, state tsql.DatabaseState, set func()) error {
+// inTurn refuses an ALTER DATABASE while another one of the database waits. A server takes a lock on the database for it
+// (Microsoft: Database engine events and errors, 5061).
+func (s *Session) inTurn(db *Database) error {
+	s.srv.mu.RLock()
+	defer s.srv.mu.RUnlock()
+	return db.takenBy(s)
+}
+
+// takenBy tells that another session than this one waits with an ALTER DATABASE of the database. The server's lock is held.
+func (db *Database) takenBy(s *Session) error {
+	if db.claimed != nil && db.claimed != s {
+		return db.inUse()
+	}
+	return db.settledFirst()
+}
+
+// settledFirst tells that ALLOW_SNAPSHOT_ISOLATION of the database is in transition.
+func (db *Database) settledFirst() error {
+	if db.snapshots.Load() > snapshotsOn {
+		return db.inUse()
+	}
+	return nil
+}
+
+// inUse is the error of an ALTER DATABASE beside another.
+func (db *Database) inUse() error {
+	return notAltered(sqltype.Errorf(5061, "ALTER DATABASE failed because a lock could not be placed on database '%s'. Try again later.", db.Name))
+}
+
+// neededBy tells whether one of those who are in a database waits itself, over however many of them, for this session to leave
+// the one that it is in: then neither would ever leave. The server's lock is held.
+func (s *Session) neededBy(db *Database, seen map[*Database]bool) bool {
+	seen[db] = true
+	for _, wanted := range s.srv.dbs {
+		x := wanted.claimed
+		if x == nil || x == s || x.db != db && !slices.Contains(x.outer, db) {
+			continue
+		}
+		if wanted == s.db || slices.Contains(s.outer, wanted) || !seen[wanted] && s.neededBy(wanted, seen) {
+			return true
+		}
+	}
+	return false
+}
+
+// withSoleUse calls set when no other session is in the database, before another one can enter it.
+func (s *Session) withSoleUse(ctx context.Context, db *Database, own int, state tsql.DatabaseState, set func()) error {
 	var patience <-chan time.Time
 	if state.After > 0 {
 		timer := time.NewTimer(state.After)
 		defer timer.Stop()
 		patience = timer.C
 	}
+	defer func() {
+		s.srv.mu.Lock()
+		defer s.srv.mu.Unlock()
+		if db.claimed == s {
+			db.claimed = nil
+		}
+	}()
 	for {
 		s.srv.mu.Lock()
 		others, left := db.sessions-own, s.srv.left
-		if others <= 0 {
+		var err error
+		switch {
+		case others <= 0:
 			set()
+		case state.NoWait:
+			err = notAltered(sqltype.Errorf(5070, "Database state cannot be changed while other users are using the database '%s'", db.Name))
+		default:
+			if err = db.takenBy(s); err == nil && !state.Rollback && s.neededBy(db, map[*Database]bool{}) {
+				err = notAltered(errDeadlock())
+			}
+			if err == nil {
+				db.claimed = s
+			}
 		}
 		var kill []func()
 		for x, c := range s.srv.connected {
@@ -85,10 +151,8 @@ func (s *Session) alone(ctx context.Context, db *Database, own int, state tsql.D
 		}
 		s.srv.mu.Unlock()
 		switch {
-		case others <= 0:
-			return nil
-		case state.NoWait:
-			return notAltered(sqltype.Errorf(5070, "Database state cannot be changed while other users are using the database '%s'", db.Name))
+		case others <= 0 || err != nil:
+			return err
 		case state.Rollback && state.After <= 0:
 			for _, k := range kill {
 				k()

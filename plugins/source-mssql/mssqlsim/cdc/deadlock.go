@@ -1,20 +1,81 @@
 package cdc
 
-import "github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+import (
+	"sync"
 
-// deadlock tells who is the victim when a transaction is about to wait for another: nil when they are in no circle, else
-// the one with the lowest DEADLOCK_PRIORITY, of equal ones the one that is cheapest to roll back, which here is the one
-// that has changed the fewest rows, of equal ones the one that closes the circle; a server takes any of those (Microsoft:
-// Deadlocks guide, Deadlock detection). The database's lock is held.
-func (tx *Tx) deadlock(holder *Tx) (victim *Tx) {
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
+)
+
+// waitGraph knows who waits for whom, in all databases: a transaction of one may read tables of another. Its lock guards what
+// transactions say of that, and is taken last.
+type waitGraph struct{ mu sync.Mutex }
+
+// enter says that a transaction, or with nil a statement without one, which nobody waits for, waits for others. When it closes a
+// circle the victim is told; the error is that of the transaction when it is itself. Who is another's victim sees that in the channel.
+func (g *waitGraph) enter(tx *Tx, blockers []*Tx) (doomed <-chan struct{}, err error) {
 	if tx == nil {
-		return nil
+		return nil, nil
 	}
-	victim = tx
-	for h := holder; h != tx; h = h.waits {
-		if h == nil || h.doomed { // a victim is about to let go
-			return nil
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if tx.doomed == nil {
+		tx.doomed = make(chan struct{})
+	}
+	tx.blockers = blockers
+	for {
+		circle := tx.circle(tx, map[*Tx]bool{})
+		if circle == nil {
+			return tx.doomed, nil
 		}
+		victim := cheapest(circle)
+		victim.blockers = nil // it is about to let go
+		if victim == tx {
+			return nil, errDeadlock()
+		}
+		close(victim.doomed)
+	}
+}
+
+// leave says that a transaction waits no more; ok is false when it is a victim.
+func (g *waitGraph) leave(tx *Tx) (ok bool) {
+	if tx == nil {
+		return true
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	tx.blockers = nil
+	select {
+	case <-tx.doomed:
+		return false
+	default:
+		return true
+	}
+}
+
+// circle gives those who wait for one another from a transaction on around to it, nil when that is not so. Of those in seen it
+// is not.
+func (tx *Tx) circle(from *Tx, seen map[*Tx]bool) []*Tx {
+	for _, b := range from.blockers {
+		if b == tx {
+			return []*Tx{from}
+		}
+		if seen[b] {
+			continue
+		}
+		seen[b] = true
+		if rest := tx.circle(b, seen); rest != nil {
+			return append(rest, from)
+		}
+	}
+	return nil
+}
+
+// cheapest gives the victim of a circle, whose last closed it: the one with the lowest DEADLOCK_PRIORITY, of equal ones the one that
+// is cheapest to roll back, which here is the one that has changed the fewest rows, of equal ones the one that closes the circle; a
+// server takes any of those (Microsoft: Deadlocks guide, Deadlock detection).
+func cheapest(circle []*Tx) *Tx {
+	victim := circle[len(circle)-1]
+	for _, h := range circle {
 		if h.priority < victim.priority || h.priority == victim.priority && len(h.ops) < len(victim.ops) {
 			victim = h
 		}
@@ -22,7 +83,7 @@ func (tx *Tx) deadlock(holder *Tx) (victim *Tx) {
 	return victim
 }
 
-func errDeadlock() error {
+func errDeadlock() *sqltype.Error {
 	return &sqltype.Error{Number: 1205, State: 45, Class: 13, Message: "Transaction was deadlocked on lock resources with another process and has been chosen as the deadlock victim. Rerun the transaction."}
 }
 

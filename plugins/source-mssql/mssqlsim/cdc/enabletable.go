@@ -100,7 +100,7 @@ func (db *Database) enableTable(ctx context.Context, table string, c Capture, by
 		schema, name, _ := strings.Cut(table, ".")
 		return noTable(schema, name)
 	}
-	if err := db.await(ctx, nil, by.wait, lockSchema, func() *Tx { return t.writer(nil) }); err != nil {
+	if err := db.await(ctx, nil, by.wait, lockSchema, func() []*Tx { return t.writers(nil) }); err != nil {
 		return err
 	}
 	in, err := db.newInstance(t, c)

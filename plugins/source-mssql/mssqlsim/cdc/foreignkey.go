@@ -218,7 +218,7 @@ func (s *Session) heldAgainst(db *Database, t *Table, a tsql.Alter) (out []*Tabl
 
 // allReferToSomething looks at the rows that are there, when nobody is changing what they reference.
 func (t *Table) allReferToSomething(k *foreignKey, of *Table) error {
-	if k.to != of && k.to.writer(nil) != nil {
+	if k.to != of && len(k.to.writers(nil)) > 0 {
 		return errLockTimeout
 	}
 	rows := k.to.rows

@@ -39,13 +39,13 @@ type keptRange struct {
 type keptReads struct {
 	tx     *Tx
 	ranges []*keptRange
-	known  map[keptRead]bool
+	known  map[keptRead]*keptRange
 }
 
 // keptRead tells ranges apart.
 type keptRead struct {
 	mode  lockMode
-	rows  *tree
+	whole bool
 	bytes string // of the values that bound it
 }
 
@@ -94,13 +94,10 @@ func (l readLocks) take(ctx context.Context, t *Table, tx *Tx, req *tsql.ScanReq
 		req = &tsql.ScanRequest{}
 	}
 	rng := t.keyRange(req)
-	err = t.db.await(ctx, tx, l.wait, l.mode, func() *Tx {
-		o := t.lockedIn(&rng, tx)
-		if o == nil {
-			o = t.keptIn(&rng, l, tx)
-		}
-		waited = waited || o != nil
-		return o
+	err = t.db.await(ctx, tx, l.wait, l.mode, func() []*Tx {
+		holders := append(t.lockedIn(&rng, tx), t.keptIn(&rng, l, tx)...)
+		waited = waited || len(holders) > 0
+		return holders
 	})
 	if err == nil && l.keep && tx != nil && tx.session != 0 {
 		t.keep(tx, l, req)
@@ -124,14 +121,17 @@ func (t *Table) keep(tx *Tx, l readLocks, req *tsql.ScanRequest) {
 	i := slices.IndexFunc(t.kept, func(k *keptReads) bool { return k.tx == tx })
 	if i < 0 {
 		i = len(t.kept)
-		t.kept = append(t.kept, &keptReads{tx: tx, known: map[keptRead]bool{}})
+		t.kept = append(t.kept, &keptReads{tx: tx, known: map[keptRead]*keptRange{}})
 		tx.kept = append(tx.kept, t)
 	}
 	k := t.kept[i]
-	if read := (keptRead{r.mode, r.rows, t.rangeBytes(&own)}); !k.known[read] {
-		k.known[read] = true
-		k.ranges = append(k.ranges, r)
+	read := keptRead{r.mode, l.whole, t.rangeBytes(&own)}
+	if before := k.known[read]; before != nil {
+		before.rows = r.rows // what was read before is there still, unless the transaction itself has it locked
+		return
 	}
+	k.known[read] = r
+	k.ranges = append(k.ranges, r)
 }
 
 // rangeBytes tells ranges of keys apart.
@@ -162,24 +162,24 @@ func (r *keptRange) keeps(row sqltype.Row, made bool) bool {
 	return r.rows == nil || !made && r.rows.get(row) != nil
 }
 
-// reader gives another transaction that has read what a change would change, nil when there is none.
-func (t *Table) reader(tx *Tx, o op) *Tx {
-	for _, k := range t.kept {
-		if k.tx != tx && slices.ContainsFunc(k.ranges, func(r *keptRange) bool { return r.keeps(o.old, false) || r.keeps(o.new, true) }) {
-			return k.tx
-		}
-	}
-	return nil
+// readers gives the other transactions that have read what a change would change.
+func (t *Table) readers(tx *Tx, o op) []*Tx {
+	return t.keepers(tx, func(r *keptRange) bool { return r.keeps(o.old, false) || r.keeps(o.new, true) })
 }
 
-// keptIn gives another transaction that keeps something of a range from such a read, nil when there is none.
-func (t *Table) keptIn(rng *keyRange, l readLocks, tx *Tx) *Tx {
+// keptIn gives the other transactions that keep something of a range from such a read.
+func (t *Table) keptIn(rng *keyRange, l readLocks, tx *Tx) []*Tx {
+	return t.keepers(tx, func(r *keptRange) bool { return r.barsRead(t, rng, l) })
+}
+
+// keepers gives the other transactions that keep a range of a kind.
+func (t *Table) keepers(tx *Tx, kind func(*keptRange) bool) (keepers []*Tx) {
 	for _, k := range t.kept {
-		if k.tx != tx && slices.ContainsFunc(k.ranges, func(r *keptRange) bool { return r.barsRead(t, rng, l) }) {
-			return k.tx
+		if k.tx != tx && slices.ContainsFunc(k.ranges, kind) {
+			keepers = append(keepers, k.tx)
 		}
 	}
-	return nil
+	return keepers
 }
 
 // barsRead tells whether the range is in the way of a read of another one.
@@ -242,6 +242,9 @@ func (s *Session) lockTable(ctx context.Context, t *Table, h tsql.LockHint) erro
 	t.db.mu.Lock()
 	defer t.db.mu.Unlock()
 	h.Exclusive = true
+	if err := s.starts(t, s.isolation, true); err != nil {
+		return err
+	}
 	_, err := s.readLocks(t.db, s.isolation, true, h).take(ctx, t, s.current(), &tsql.ScanRequest{})
 	return err
 }

@@ -174,12 +174,7 @@ func (tx *Tx) there(ctx context.Context, t *Table, k *foreignKey, row sqltype.Ro
 		probe[id] = at(row, k.cols[i])
 	}
 	name := k.to.lockKeyOf(x, probe)
-	if err := tx.db.await(ctx, tx, wait, lockShared, func() *Tx {
-		if o := k.to.locks[name]; o != tx {
-			return o
-		}
-		return nil
-	}); err != nil {
+	if err := tx.db.await(ctx, tx, wait, lockShared, func() []*Tx { return k.to.holder(name, tx) }); err != nil {
 		return false, err
 	}
 	return k.found(tx.now(k.to), probe), nil
@@ -235,27 +230,12 @@ func (tx *Tx) notNeeded(ctx context.Context, c changed, verb string, wait lockWa
 
 // undecided waits for other transactions that have changed rows with these keys.
 func (tx *Tx) undecided(ctx context.Context, from *Table, k *foreignKey, keys map[string]op, wait lockWait) error {
-	return tx.db.await(ctx, tx, wait, lockShared, func() *Tx {
-		seen := map[*Tx]bool{tx: true}
-		for _, o := range from.locks {
-			if seen[o] {
-				continue
-			}
-			seen[o] = true
-			for _, c := range o.ops {
-				for _, row := range []sqltype.Row{c.old, c.new} {
-					if c.table != from || row == nil {
-						continue
-					}
-					if key, ok := k.keyOf(from, row, k.cols); ok {
-						if _, wanted := keys[key]; wanted {
-							return o
-						}
-					}
-				}
-			}
-		}
-		return nil
+	return tx.db.await(ctx, tx, wait, lockShared, func() []*Tx {
+		return from.lockers(tx, func(row sqltype.Row) bool {
+			key, ok := k.keyOf(from, row, k.cols)
+			_, wanted := keys[key]
+			return ok && wanted
+		})
 	})
 }
 

@@ -72,14 +72,11 @@ func (s *Session) tell(fn func(c *connected)) {
 // sys.dm_exec_requests (Transact-SQL), -4: the session could not be determined.
 const unknownBlocker = -4
 
-// waits tells others that the request of a context waits for a transaction, or, with nil, that it goes on.
-func (db *Database) waits(ctx context.Context, holder *Tx, mode lockMode) {
+// showBlocked shows others that the request of a context waits for a transaction.
+func showBlocked(ctx context.Context, db *Database, holder *Tx, mode lockMode) {
 	r, ok := ctx.Value(requestKey{}).(*request)
 	switch {
 	case !ok:
-		return
-	case holder == nil:
-		r.blocker.Store(0)
 		return
 	case holder.session == 0:
 		r.blocker.Store(unknownBlocker)
@@ -89,6 +86,13 @@ func (db *Database) waits(ctx context.Context, holder *Tx, mode lockMode) {
 	r.lock.Store(int32(mode))
 	r.waited.Store(true)
 	r.since.Store(db.srv.stamp())
+}
+
+// showUnblocked shows others that the request of a context goes on.
+func showUnblocked(ctx context.Context) {
+	if r, ok := ctx.Value(requestKey{}).(*request); ok {
+		r.blocker.Store(0)
+	}
 }
 
 // waitTypes are the types of waits for locks (Microsoft: sys.dm_os_wait_stats (Transact-SQL)).

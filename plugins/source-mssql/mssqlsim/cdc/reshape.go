@@ -43,28 +43,25 @@ func (s *Session) reshapeAny(n tsql.Name, find func(db *Database) *Table, others
 func (s *Session) unlocked(db *Database, find func(db *Database) *Table, others func(db *Database) []*Table) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	return db.await(s.ctx, s.current(), s.wait, lockSchema, func() *Tx {
+	return db.await(s.ctx, s.current(), s.wait, lockSchema, func() (writers []*Tx) {
 		for _, t := range append(others(db), find(db)) {
-			if o := t.writer(s.tx); o != nil {
-				return o
-			}
+			writers = append(writers, t.writers(s.tx)...)
 		}
-		return nil
+		return writers
 	})
 }
 
-// writer gives another transaction that has changed rows of the table or still has some locked, nil when there is none. The
-// database's lock is held.
-func (t *Table) writer(tx *Tx) *Tx {
+// writers gives the other transactions that have changed rows of the table or still have some locked. The database's lock is held.
+func (t *Table) writers(tx *Tx) (writers []*Tx) {
 	if t == nil {
 		return nil
 	}
 	for o := range t.db.active {
 		if o != tx && o.changed(t) {
-			return o
+			writers = append(writers, o)
 		}
 	}
-	return nil
+	return writers
 }
 
 func (s *Session) reshapeNow(db *Database, find func(db *Database) *Table, others func(db *Database) []*Table, captured bool, change func() error) (err error) {
@@ -253,9 +250,9 @@ func (s *Session) gate(ctx context.Context) error {
 	}
 	s.db.mu.Lock()
 	defer s.db.mu.Unlock()
-	return s.db.await(ctx, s.tx, s.wait, lockStable, func() *Tx {
-		if o := s.db.shaping.Load(); o != s.tx {
-			return o
+	return s.db.await(ctx, s.tx, s.wait, lockStable, func() []*Tx {
+		if o := s.db.shaping.Load(); o != nil && o != s.tx {
+			return []*Tx{o}
 		}
 		return nil
 	})

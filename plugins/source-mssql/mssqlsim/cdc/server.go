@@ -67,6 +67,8 @@ type Server struct {
 	// transactions counts those that were begun
 	transactions atomic.Int64
 
+	waiting waitGraph
+
 	mu       sync.RWMutex
 	dbs      map[string]*Database
 	nextID   int16 // of a database; 2 to 4 are tempdb, model and msdb

@@ -2,6 +2,7 @@ package cdc
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,13 +90,13 @@ func (s *Session) DatabaseName() string { return s.db.Name }
 // Statement begins a statement.
 func (s *Session) Statement(ctx context.Context, write bool) (func(error) error, error) {
 	s.db.catchUp()
-	if err := s.gate(ctx); err != nil {
-		return nil, err
-	}
-	s.stmt, s.writing, s.ctx = nil, write, ctx
 	if s.tx != nil {
 		s.before = len(s.tx.ops)
 	}
+	if err := s.gate(ctx); err != nil {
+		return nil, s.finish(err)
+	}
+	s.stmt, s.writing, s.ctx = nil, write, ctx
 	if write && s.tx == nil {
 		s.auto = s.db.begin()
 		s.auto.session, s.auto.priority = s.SPID, s.priority
@@ -148,26 +149,26 @@ func (db *Database) versions() map[*Table]*tree {
 	return m
 }
 
-// lockedIn gives another transaction that holds a row of the range: changed, inserted or removed.
-func (t *Table) lockedIn(rng *keyRange, tx *Tx) *Tx {
-	seen := map[*Tx]bool{}
+// lockedIn gives the other transactions that hold a row of the range: changed, inserted or removed.
+func (t *Table) lockedIn(rng *keyRange, tx *Tx) []*Tx {
+	return t.lockers(tx, func(row sqltype.Row) bool { return !rng.below(row) && !rng.above(row) })
+}
+
+// lockers gives the other transactions that have changed a row of a kind: made it so or changed it from that.
+func (t *Table) lockers(tx *Tx, kind func(sqltype.Row) bool) (lockers []*Tx) {
+	seen := map[*Tx]bool{tx: true}
 	for _, o := range t.locks {
-		if o == tx || seen[o] {
+		if seen[o] {
 			continue
 		}
 		seen[o] = true
-		for _, c := range o.ops {
-			if c.table != t {
-				continue
-			}
-			for _, row := range []sqltype.Row{c.old, c.new} {
-				if row != nil && !rng.below(row) && !rng.above(row) {
-					return o
-				}
-			}
+		if slices.ContainsFunc(o.ops, func(c op) bool {
+			return c.table == t && (c.old != nil && kind(c.old) || c.new != nil && kind(c.new))
+		}) {
+			lockers = append(lockers, o)
 		}
 	}
-	return nil
+	return lockers
 }
 
 func (s *Session) write(ctx context.Context, t *Table, changes []tsql.Change) error {
@@ -175,7 +176,7 @@ func (s *Session) write(ctx context.Context, t *Table, changes []tsql.Change) er
 		return err
 	}
 	t.db.mu.Lock()
-	err := s.starts(t, s.isolation)
+	err := s.starts(t, s.isolation, true)
 	t.db.mu.Unlock()
 	if err != nil {
 		return err

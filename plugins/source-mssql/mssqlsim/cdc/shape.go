@@ -139,7 +139,7 @@ func (s *Session) truncate(n tsql.Name) error {
 	if _, k := t.referenced(true); k != nil {
 		return sqltype.Errorf(4712, "Cannot truncate table '%s' because it is being referenced by a FOREIGN KEY constraint.", n.Object)
 	}
-	if t.writer(nil) != nil {
+	if len(t.writers(nil)) > 0 {
 		return errLockTimeout
 	}
 	t.rows, t.identity.used = t.newRows(), false // the identity starts over (Microsoft: TRUNCATE TABLE (Transact-SQL))
@@ -152,7 +152,7 @@ func (db *Database) shaped(n tsql.Name, ok bool) (*Table, error) {
 	if t == nil || !ok {
 		return nil, sqltype.Errorf(1088, "Cannot find the object \"%s\" because it does not exist or you do not have permissions.", n)
 	}
-	if t.writer(nil) != nil {
+	if len(t.writers(nil)) > 0 {
 		return nil, errLockTimeout
 	}
 	return t, nil

@@ -67,8 +67,24 @@ func (t *Table) dirty(own *Tx) *tree {
 // what the statement's isolation level shows. Only a transaction that began with SNAPSHOT isolation may use it, and it
 // may use other levels in between (Microsoft: SET TRANSACTION ISOLATION LEVEL (Transact-SQL), SNAPSHOT). The database's
 // lock is held.
-func (s *Session) starts(t *Table, level tsql.Isolation) error {
-	tx, db := s.tx, t.db
+//
+// A transaction is of one database, that of the first table that it writes or keeps locks of, and only reads what is committed in
+// others; binds tells that this is such an access.
+func (s *Session) starts(t *Table, level tsql.Isolation, binds bool) error {
+	db := t.db
+	if tx := s.current(); tx != nil && tx.db != db {
+		switch {
+		case binds:
+			if err := tx.moveTo(db); err != nil {
+				return err
+			}
+		case s.tx != nil && level == tsql.Snapshot:
+			return sqltype.Unsupported("SNAPSHOT isolation of a transaction over the databases %s and %s", tx.db.Name, db.Name)
+		default:
+			return nil
+		}
+	}
+	tx := s.tx
 	if tx == nil {
 		return nil
 	}
@@ -96,6 +112,20 @@ func (s *Session) starts(t *Table, level tsql.Isolation) error {
 	return nil
 }
 
+// moveTo makes a transaction that has done nothing yet one of another database. The lock of that one is held.
+func (tx *Tx) moveTo(db *Database) error {
+	from := tx.db
+	if tx.started || tx.versions != nil || len(tx.ops)+len(tx.locks)+len(tx.kept)+len(tx.undone) > 0 || from.shaping.Load() == tx {
+		return sqltype.Unsupported("a transaction that changes or locks rows of the databases %s and %s", from.Name, db.Name)
+	}
+	if tx.open {
+		db.open.Add(1)
+		from.open.Add(-1)
+	}
+	tx.db = db
+	return nil
+}
+
 // reshaped notes a change of the table's shape. The database's lock is held.
 func (t *Table) reshaped() {
 	t.db.shapes++
@@ -105,10 +135,13 @@ func (t *Table) reshaped() {
 // version gives the rows of a table that a scan must deliver. READ COMMITTED waits for the locks of others in the range
 // and reads what is committed then; SNAPSHOT and READ COMMITTED with row versions read without waiting
 // (Microsoft: SET TRANSACTION ISOLATION LEVEL).
-func (s *Session) version(ctx context.Context, t *Table, req *tsql.ScanRequest, hint tsql.LockHint) (*tree, error) {
-	db := t.db
+func (s *Session) version(ctx context.Context, r *source, req *tsql.ScanRequest) (*tree, error) {
+	t, db, hint := r.t, r.t.db, r.hint
 	db.mu.Lock()
 	defer db.mu.Unlock()
+	if err := r.asCompiled(); err != nil {
+		return nil, err
+	}
 	level := s.isolation
 	if hint.Isolation != 0 {
 		level = hint.Isolation
@@ -119,10 +152,14 @@ func (s *Session) version(ctx context.Context, t *Table, req *tsql.ScanRequest, 
 			return nil, err
 		}
 	}
-	if err := s.starts(t, level); err != nil {
+	locks := s.readLocks(db, level, req.Write, hint)
+	if err := s.starts(t, level, req.Write || locks.keep); err != nil {
 		return nil, err
 	}
-	waited, err := s.readLocks(db, level, req.Write, hint).take(ctx, t, tx, req)
+	waited, err := locks.take(ctx, t, tx, req)
+	if err == nil && waited {
+		err = r.asCompiled()
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -2,15 +2,19 @@ package cdc
 
 import (
 	"context"
+	"slices"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
 )
 
-// source is a user table as one session reads and writes it.
+// source is a user table as one session reads and writes it, of the shape that it had when a statement was compiled: others may
+// change that before the statement reads.
 type source struct {
 	t    *Table
 	sess *Session
+	shape
+	full string // with database and schema
 	cols []tsql.Column
 	ids  []int                    // column ids in column order
 	only func(securedColumn) bool // columns the session may read; nil is all
@@ -18,10 +22,32 @@ type source struct {
 }
 
 // FullName gives the name of the table with its database and schema.
-func (r *source) FullName() string { return r.t.fullName() }
+func (r *source) FullName() string { return r.full }
+
+// shape is that of a table behind one of the changes of shapes that its database counts.
+type shape struct {
+	version int64
+	key     []int // column ids
+	columns []*column
+	rng     keyRange // without a request
+}
+
+// asCompiled tells why a statement cannot read a table in the shape that it was compiled for: with errStale it is compiled again.
+// The database's lock is held.
+func (r *source) asCompiled() error {
+	switch {
+	case r.t.shaped == r.version:
+		return nil
+	case r.sess.stmt == nil: // it has read nothing yet
+		return errStale
+	case slices.Equal(r.t.key, r.key):
+		return nil
+	}
+	return sqltype.Unsupported("another key of the table %s while a statement reads", r.full)
+}
 
 func (s *Session) source(t *Table) *source {
-	r := &source{t: t, sess: s, cols: based(t.describe(), t.baseName())}
+	r := &source{t: t, sess: s, shape: shape{t.shaped, t.key, t.columns, t.keyRange(nil)}, full: t.fullName(), cols: based(t.describe(), t.baseName())}
 	for _, c := range t.columns {
 		r.ids = append(r.ids, c.id)
 	}
@@ -46,11 +72,11 @@ func (r *source) Columns() []tsql.Column { return r.cols }
 
 // Orders gives the key's order.
 func (r *source) Orders() ([][]int, bool) {
-	if r.t.key == nil {
+	if r.key == nil {
 		return nil, false
 	}
 	var order []int
-	for _, k := range r.t.key {
+	for _, k := range r.key {
 		for i, id := range r.ids {
 			if id == k {
 				order = append(order, i)
@@ -77,7 +103,7 @@ func (r *source) Scan(ctx context.Context, req tsql.ScanRequest) (tsql.Cursor, e
 			r.sess.refresh()
 		}
 	}
-	rows, err := r.sess.version(ctx, r.t, &req, r.hint)
+	rows, err := r.sess.version(ctx, r, &req)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +179,8 @@ func newTableCursor(rows *tree, r *source, req tsql.ScanRequest) *tableCursor {
 			c.places = append(c.places, r.ids[k])
 		}
 	}
-	c.rng = r.t.keyRange(&req)
+	c.rng = r.rng
+	c.rng.req = &req
 	low, high := len(req.Prefix) > 0 || req.Low != nil, len(req.Prefix) > 0 || req.High != nil
 	switch {
 	case req.Reverse && high:
@@ -204,8 +231,8 @@ func (r *source) Hinted(h tsql.LockHint) tsql.Relation {
 
 // Defaults gives the DEFAULT of each column.
 func (r *source) Defaults() []tsql.Default {
-	out := make([]tsql.Default, len(r.t.columns))
-	for i, c := range r.t.columns {
+	out := make([]tsql.Default, len(r.columns))
+	for i, c := range r.columns {
 		out[i] = c.EachInsert()
 	}
 	return out

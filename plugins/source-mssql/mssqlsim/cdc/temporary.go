@@ -36,6 +36,13 @@ type temporary struct {
 // table finds the table as long as it is there: it may have been dropped, and be back again. The lock of its database is held.
 func (k temporary) table() *Table { return k.db.table("dbo", k.kept) }
 
+// there tells whether the table is there.
+func (k temporary) there() bool {
+	k.db.mu.RLock()
+	defer k.db.mu.RUnlock()
+	return k.table() != nil
+}
+
 // temporary finds the newest temporary table of a name in a database, whose lock is held. That of the innermost scope is the
 // newest.
 func (s *Session) temporary(db *Database, name string) *Table {
@@ -75,6 +82,9 @@ func (s *Session) createTemporary(def tsql.TableDef) error {
 	def.Name = tsql.Name{Schema: "dbo", Object: own.kept}
 	if err := s.db.CreateTable(def); err != nil {
 		return err
+	}
+	if s.tx == nil { // else it may bring back what it dropped
+		s.temporaries = slices.DeleteFunc(s.temporaries, func(k temporary) bool { return !k.there() })
 	}
 	s.temporaries = append(s.temporaries, own)
 	s.db.mu.Lock()

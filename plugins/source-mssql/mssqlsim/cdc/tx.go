@@ -23,11 +23,10 @@ type Tx struct {
 	locks   []rowLock
 	kept    []*Table // of which it keeps what it has read, each once
 	saved   []savepoint
-	// waits is the transaction this one waits for, to find deadlocks
-	waits *Tx
-	// priority is DEADLOCK_PRIORITY; doomed tells a transaction that waits that it is a deadlock's victim
-	priority int8
-	doomed   bool
+	// blockers are the transactions this one waits for, and doomed is closed when it is a deadlock's victim: see waitGraph
+	blockers []*Tx
+	doomed   chan struct{}
+	priority int8 // DEADLOCK_PRIORITY
 	// pairs makes updates of a key one pair of operations 3 and 4; a server writes 1 and 2.
 	pairs bool
 	// at holds the commit's LSN and time when they are given, as in a replay
@@ -179,7 +178,7 @@ func (tx *Tx) change(ctx context.Context, t *Table, changes []tsql.Change, wait 
 	unique := len(t.sideIndexes()) > 0
 	for _, o := range ops {
 		if len(t.kept) > 0 {
-			if err := db.await(ctx, tx, wait, lockExclusive, func() *Tx { return t.reader(tx, o) }); err != nil {
+			if err := db.await(ctx, tx, wait, lockExclusive, func() []*Tx { return t.readers(tx, o) }); err != nil {
 				return nil, err
 			}
 		}
@@ -295,12 +294,7 @@ type lockWait time.Duration
 
 // lock takes the lock of a row. The database's lock is held, and given back while waiting.
 func (tx *Tx) lock(ctx context.Context, t *Table, key string, wait lockWait) error {
-	if err := tx.db.await(ctx, tx, wait, lockExclusive, func() *Tx {
-		if o := t.locks[key]; o != tx {
-			return o
-		}
-		return nil
-	}); err != nil {
+	if err := tx.db.await(ctx, tx, wait, lockExclusive, func() []*Tx { return t.holder(key, tx) }); err != nil {
 		return err
 	}
 	if t.locks[key] != tx {
@@ -314,25 +308,29 @@ func (tx *Tx) lock(ctx context.Context, t *Table, key string, wait lockWait) err
 // errLockTimeout is what SQL Server answers when LOCK_TIMEOUT has passed.
 var errLockTimeout = &sqltype.Error{Number: 1222, State: 51, Class: 16, Message: "Lock request time out period exceeded."}
 
-// await waits for a lock of a mode until holder gives nil. The database's lock is held on entry and on return.
-func (db *Database) await(ctx context.Context, tx *Tx, wait lockWait, mode lockMode, holder func() *Tx) error {
+// holder gives the other transaction that has a row locked, none when there is none.
+func (t *Table) holder(key string, tx *Tx) []*Tx {
+	if o := t.locks[key]; o != nil && o != tx {
+		return []*Tx{o}
+	}
+	return nil
+}
+
+// await waits for a lock of a mode until no transaction is in its way; holders gives all that are. The database's lock is held on
+// entry and on return.
+func (db *Database) await(ctx context.Context, tx *Tx, wait lockWait, mode lockMode, holders func() []*Tx) error {
 	var timer *time.Timer
 	for {
-		o := holder()
-		if o == nil {
+		blockers := holders()
+		switch {
+		case len(blockers) == 0:
 			return nil
-		}
-		if victim := tx.deadlock(o); victim == tx && tx != nil {
-			return errDeadlock()
-		} else if victim != nil {
-			victim.doomed = true
-			db.wake()
-		}
-		if wait == 0 {
+		case wait == 0:
 			return errLockTimeout
 		}
-		if tx != nil {
-			tx.waits = o
+		doomed, err := db.srv.waiting.enter(tx, blockers)
+		if err != nil {
+			return err
 		}
 		var expired <-chan time.Time
 		if wait > 0 {
@@ -343,22 +341,20 @@ func (db *Database) await(ctx context.Context, tx *Tx, wait lockWait, mode lockM
 			expired = timer.C
 		}
 		freed := db.freed
-		db.waits(ctx, o, mode)
+		showBlocked(ctx, db, blockers[0], mode)
 		db.mu.Unlock()
-		var err error
 		select {
 		case <-freed:
+		case <-doomed:
 		case <-expired:
 			err = errLockTimeout
 		case <-ctx.Done():
 			err = ctx.Err()
 		}
-		db.waits(ctx, nil, mode)
+		showUnblocked(ctx)
 		db.mu.Lock()
-		if tx != nil {
-			if tx.waits = nil; tx.doomed {
-				return errDeadlock()
-			}
+		if !db.srv.waiting.leave(tx) {
+			return errDeadlock()
 		}
 		if err != nil {
 			return err
