@@ -324,14 +324,15 @@ func namedBehind(spec *ast.ExecuteSpecification) error {
 	return nil
 }
 
-// calling tells whether the errors of a statement are those of what it calls, or of one before it.
-func calling(st ast.Statement) bool {
+// fromBelow tells whether the error of a statement is that of what it calls, or of one before it.
+func fromBelow(st ast.Statement, err error) bool {
 	switch s := st.(type) {
 	case *ast.ExecuteStatement, *ast.ThrowStatement:
 		return true
 	case *ast.InsertStatement:
 		_, ok := s.InsertSpecification.InsertSource.(*ast.ExecuteInsertSource)
-		return ok
+		e := asError(err)
+		return ok && e != nil && !unresolved(e.Number)
 	}
 	return false
 }

@@ -81,7 +81,6 @@ func (x *executor) goesOn(said *sqltype.Error, s *ast.ExecuteStatement) error {
 	e := *said
 	x.locate(&e, s)
 	if x.depth > 0 {
-		x.batch.raised = &e
 		return &e
 	}
 	x.batch.lastError, x.batch.rowCount = e.Number, 0
@@ -185,6 +184,15 @@ func noProcedure(n Name) error {
 	return e
 }
 
+// passed converts an argument to the type of its parameter, which has an error of its own where a text is not one.
+func passed(locale *sqltype.Locale, a *Argument, typ sqltype.Type) (sqltype.Value, error) {
+	v, err := locale.Convert(a.Value, a.Type, typ, 0)
+	if e := asError(err); e != nil && e.Number == 245 {
+		err = sqltype.Errorf(8114, "Error converting data type %s to %s.", a.Type.Kind, typ.Kind)
+	}
+	return v, err
+}
+
 func bindArguments(p *Procedure, n Name, args []*Argument, locale *sqltype.Locale) (map[string]sqltype.Value, error) {
 	vals := map[string]sqltype.Value{}
 	for i, a := range args {
@@ -204,7 +212,10 @@ func bindArguments(p *Procedure, n Name, args []*Argument, locale *sqltype.Local
 				return nil, sqltype.Errorf(8145, "%s is not a parameter for procedure %s.", a.Name, n.Object)
 			}
 		}
-		v, err := locale.Convert(a.Value, a.Type, param.Type, 0)
+		if _, ok := vals[param.Name]; ok {
+			return nil, sqltype.Errorf(8143, "Parameter '%s' was supplied multiple times.", param.Name)
+		}
+		v, err := passed(locale, a, param.Type)
 		if err != nil {
 			return nil, err
 		}
@@ -283,7 +294,7 @@ func (x *executor) nested(sql string, vars map[string]*variable, levels int) err
 	outer := x.batch
 	inner := *outer
 	inner.vars, inner.tables = vars, map[string]*tableVar{}
-	inner.cursors, inner.cursorVars = nil, nil
+	inner.cursors, inner.cursorVars, inner.depth = nil, nil, x.depth
 	x.batch = &inner
 	leave := x.scope()
 	defer x.sess.Chain(nil)()
@@ -346,7 +357,7 @@ func (x *executor) executeSQL(e *ast.ExecutableProcedureReference) error {
 			if v == nil {
 				failf(8145, "%s is not a parameter for procedure sp_executesql.", a.Name)
 			}
-			w, err := b.locale().Convert(a.Value, a.Type, v.typ, 0)
+			w, err := passed(b.locale(), a, v.typ)
 			if err != nil {
 				fail(err)
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/sqlc-dev/teesql/ast"
 )
 
@@ -76,3 +77,9 @@ func stepsOf(of any) (string, error) {
 	}
 	return "", fmt.Errorf("a step of kind %T", of)
 }
+
+// Endings are what an error of each number ends, by the number alone.
+var Endings = map[ending]string{endsStatement: "statement", endsScope: "scope", endsBatch: "batch", endsTransaction: "transaction"}
+
+// EndOf tells what an error of a number ends.
+func EndOf(number int32) string { return Endings[ofNumber(sqltype.Errorf(number, ""))] }

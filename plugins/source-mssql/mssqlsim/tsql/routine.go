@@ -158,12 +158,14 @@ func (x *executor) callRoutine(r *Routine, args []*Argument) (int32, error) {
 		return 0, err
 	}
 	outer, open := x.batch, x.sess.TranCount()
-	inner := &batch{vars: vars, tables: map[string]*tableVar{}, implicit: outer.implicit, caught: outer.caught, source: r.source, routine: r}
+	inner := &batch{vars: vars, tables: map[string]*tableVar{}, implicit: outer.implicit, caught: outer.caught, source: r.source, routine: r, depth: x.depth, rowCount: outer.rowCount}
 	leave, unchain := x.scope(), x.sess.Chain(r)
 	x.batch = inner
 	x.sess.Settings().Options |= ansiNulls | quotedIdent // as it was made (Microsoft: SET Statements (Transact-SQL))
 	x.nesting++
-	if err = x.declareAll(r.body, false, false); err == nil {
+	if err = x.declareAll(r.body, false, false); err != nil {
+		x.notBegun = asError(err)
+	} else {
 		_, err = x.statements(r.body)
 	}
 	x.nesting--
@@ -201,8 +203,8 @@ func (x *executor) balanced(open int) error {
 }
 
 // bindRoutine gives the variables of the parameters, and which argument each parameter got.
-func (x *executor) bindRoutine(r *Routine, args []*Argument) (vars map[string]*variable, passed map[int]*Argument, err error) {
-	vars, passed = map[string]*variable{}, map[int]*Argument{}
+func (x *executor) bindRoutine(r *Routine, args []*Argument) (vars map[string]*variable, given map[int]*Argument, err error) {
+	vars, given = map[string]*variable{}, map[int]*Argument{}
 	for i, a := range args {
 		at := i
 		if a.Name != "" {
@@ -218,23 +220,20 @@ func (x *executor) bindRoutine(r *Routine, args []*Argument) (vars map[string]*v
 		if at >= len(r.params) {
 			return nil, nil, sqltype.Errorf(8144, "Procedure or function %s has too many arguments specified.", r.Name.Object)
 		}
-		if passed[at] != nil {
+		if given[at] != nil {
 			return nil, nil, sqltype.Errorf(8143, "Parameter '%s' was supplied multiple times.", r.params[at].name)
 		}
 		if a.Output && !r.params[at].outputs {
 			return nil, nil, sqltype.Errorf(8162, "The formal parameter \"%s\" was not declared as an OUTPUT parameter, but the actual parameter passed in requested output.", r.params[at].name)
 		}
-		passed[at] = a
+		given[at] = a
 	}
 	err = x.plain(func(b *binder) {
 		for i, p := range r.params {
 			v := &variable{typ: p.typ}
-			switch a := passed[i]; {
+			switch a := given[i]; {
 			case a != nil && !a.Default:
-				w, err := b.locale().Convert(a.Value, a.Type, p.typ, 0)
-				if e := asError(err); e != nil && e.Number == 245 { // of parameters it has another number
-					failf(8114, "Error converting data type %s to %s.", a.Type.Kind, p.typ.Kind)
-				}
+				w, err := passed(b.locale(), a, p.typ)
 				if err != nil {
 					fail(err)
 				}
@@ -247,7 +246,7 @@ func (x *executor) bindRoutine(r *Routine, args []*Argument) (vars map[string]*v
 			vars[lower(p.name)] = v
 		}
 	})
-	return vars, passed, err
+	return vars, given, err
 }
 
 // CallRoutine runs a procedure that a user made, as an RPC names it, and gives its return status; ok is false when there is

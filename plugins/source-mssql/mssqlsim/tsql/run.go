@@ -81,7 +81,7 @@ type batch struct {
 	rowCount   int64
 	lastError  int32
 	caught     *sqltype.Error
-	raised     *sqltype.Error // by RAISERROR
+	depth      int // of TRY around it
 	implicit   bool
 	source     string   // as the parser read it
 	text       string   // as it was written
@@ -175,8 +175,9 @@ type executor struct {
 	batch   *batch
 	depth   int
 	nesting int // of procedures that users made
-	// below is the last error that a statement has from what it called.
-	below *sqltype.Error
+	// below is the last error that a statement has from what it called; notBegun is one for which a text or a procedure did
+	// not begin, ended one that ended it, and fatal one that ends the batch.
+	below, notBegun, ended, fatal *sqltype.Error
 	// compiling: statements are bound and nothing of them is carried out.
 	compiling bool
 }
@@ -195,22 +196,14 @@ func (x *executor) text(sql string) (flow, error) {
 	if strings.TrimSpace(sql) == "" {
 		return goOn, nil
 	}
-	if err := shallow(sql); err != nil {
-		return goOn, err
-	}
-	x.batch.source, x.batch.text = x.rewritten(sql), sql
-	sc, err := parse(x.ctx, x.batch.source)
+	sc, err := x.script(sql)
 	if err != nil {
-		if m := quantified.FindStringSubmatch(sql); m != nil {
-			return goOn, sqltype.Unsupported("a comparison with %s (SELECT ...), which its parser does not read", strings.ToUpper(m[1]))
-		}
+		x.notBegun = asError(err)
 		return goOn, err
 	}
 	for _, b := range sc.Batches {
-		if err := firstOfBatch(b.Statements); err != nil {
-			return goOn, err
-		}
-		if err := x.compile(b.Statements, x.batch.source); err != nil {
+		if err := x.begin(b.Statements); err != nil {
+			x.notBegun = asError(err)
 			return goOn, err
 		}
 		if f, err := x.statements(b.Statements); f == leaveBatch || err != nil {
@@ -218,6 +211,27 @@ func (x *executor) text(sql string) (flow, error) {
 		}
 	}
 	return goOn, nil
+}
+
+// script reads a text.
+func (x *executor) script(sql string) (*ast.Script, error) {
+	if err := shallow(sql); err != nil {
+		return nil, err
+	}
+	x.batch.source, x.batch.text = x.rewritten(sql), sql
+	sc, err := parse(x.ctx, x.batch.source)
+	if m := quantified.FindStringSubmatch(sql); err != nil && m != nil {
+		return nil, sqltype.Unsupported("a comparison with %s (SELECT ...), which its parser does not read", strings.ToUpper(m[1]))
+	}
+	return sc, err
+}
+
+// begin compiles the statements of a batch.
+func (x *executor) begin(list []ast.Statement) error {
+	if err := firstOfBatch(list); err != nil {
+		return err
+	}
+	return x.compile(list, x.batch.source)
 }
 
 // rewritten gives a text as the parser reads it.
@@ -265,15 +279,9 @@ func (x *executor) statements(list []ast.Statement) (flow, error) {
 		}
 		f, err := x.statement(st)
 		if err != nil {
-			e := asError(err)
-			if ends, failed := x.abort(e); ends {
-				return leaveBatch, errors.Join(failed, err)
-			}
-			if e == nil || !continues(e.Number) || x.batch.caught != nil || x.depth > 0 {
+			if err := x.failed(err, st); err != nil {
 				return leaveBatch, err
 			}
-			x.batch.lastError = e.Number
-			x.out.Raise(undone(e, st))
 			continue
 		}
 		if f != goOn {
@@ -283,39 +291,12 @@ func (x *executor) statements(list []ast.Statement) (flow, error) {
 	return goOn, nil
 }
 
-// undone gives an error that ends a statement and not its batch: of one that changes rows it says that nothing came of it.
-func undone(e *sqltype.Error, st ast.Statement) *sqltype.Error {
-	switch s := st.(type) {
-	case *ast.InsertStatement, *ast.UpdateStatement, *ast.DeleteStatement, *ast.MergeStatement:
-	case *ast.SelectStatement:
-		if s.Into == nil {
-			return e
-		}
-	default:
-		return e
-	}
-	out := *e
-	out.Undone = true
-	return &out
-}
-
 func asError(err error) *sqltype.Error {
 	var e *sqltype.Error
 	if errors.As(err, &e) {
 		return e
 	}
 	return nil
-}
-
-// continues tells whether a batch goes on after an error: violations of constraints, arithmetic, a subquery of several rows,
-// a procedure that is not there or lacks an argument, and a lock that took too long end their statement only (Microsoft: SET
-// XACT_ABORT (Transact-SQL), SET ARITHABORT (Transact-SQL), SET LOCK_TIMEOUT (Transact-SQL)).
-func continues(number int32) bool {
-	switch number {
-	case 2627, 2601, 515, 547, 8134, 2628, 8152, 8115, 220, 232, 512, 2812, 201, 1222, 3902, 3903:
-		return true
-	}
-	return false
 }
 
 // binder gives the binder of a new statement.

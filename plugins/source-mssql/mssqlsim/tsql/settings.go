@@ -61,34 +61,6 @@ func (s *Settings) set(option string, on bool) {
 	}
 }
 
-// converting tells the errors of a conversion that failed. They end the transaction whatever XACT_ABORT is (Microsoft:
-// Installing SQL Server, Backward compatibility, Transactions (Level 1): if the data type conversion error occurs inside a
-// transaction, the transaction is terminated).
-func converting(number int32) bool {
-	switch number {
-	case 235, 241, 242, 244, 245, 248, 295, 8114, 8169:
-		return true
-	}
-	return false
-}
-
-// abort does what XACT_ABORT asks for after an error: the transaction is rolled back, or can only be rolled back where a
-// CATCH will see the error. RAISERROR does not count (Microsoft: SET XACT_ABORT (Transact-SQL)).
-func (x *executor) abort(e *sqltype.Error) (ends bool, err error) {
-	s := x.sess.Settings()
-	if e == nil || s.Options&xactAbort == 0 && !converting(e.Number) && !s.abortsArithmetic(e.Number) || e == x.batch.raised {
-		return false, nil
-	}
-	switch {
-	case x.sess.TranCount() == 0:
-		return true, nil
-	case x.depth > 0:
-		s.Doomed = true
-		return true, nil
-	}
-	return true, x.sess.Rollback("")
-}
-
 // writable refuses what a transaction cannot do that can only be rolled back.
 func (x *executor) writable() error {
 	if x.sess.Settings().Doomed {

@@ -12,9 +12,11 @@ import (
 
 func (x *executor) statement(st ast.Statement) (f flow, err error) {
 	if f, err = x.carryOut(st); err != nil {
-		x.batch.rowCount = 0
+		if e := asError(err); e == nil || !x.own(e) && e != x.notBegun && e != x.ended {
+			x.batch.rowCount = 0 // what does not begin changes it no more than it does anything else
+		}
 		err = x.located(err, st)
-		if calling(st) {
+		if fromBelow(st, err) {
 			x.below = asError(err)
 		}
 		return f, err
@@ -40,8 +42,8 @@ func (x *executor) located(err error, st ast.Statement) error {
 	}
 	out := *e
 	x.locate(&out, st)
-	if e == x.batch.raised {
-		x.batch.raised = &out
+	if e == x.notBegun {
+		x.notBegun = &out
 	}
 	return &out
 }
@@ -231,7 +233,7 @@ func (x *executor) branch(s *ast.IfStatement) (flow, error) {
 	if next == nil {
 		return goOn, nil
 	}
-	return x.statement(next)
+	return x.statements([]ast.Statement{next})
 }
 
 func (x *executor) loop(s *ast.WhileStatement) (flow, error) {
@@ -249,7 +251,7 @@ func (x *executor) loop(s *ast.WhileStatement) (flow, error) {
 		if !ok {
 			return goOn, nil
 		}
-		f, err := x.statement(s.Statement)
+		f, err := x.statements([]ast.Statement{s.Statement})
 		if err != nil || f == leaveBatch {
 			return f, err
 		}
@@ -300,7 +302,6 @@ func (x *executor) raise(s *ast.RaiseErrorStatement) error {
 		x.out.Info(e)
 		x.out.Done(KindOther)
 	case x.depth > 0 || e.Class >= 20: // which no CATCH sees, and which ends the connection
-		x.batch.raised = e
 		return e
 	default:
 		x.batch.lastError, x.batch.rowCount = e.Number, 0
