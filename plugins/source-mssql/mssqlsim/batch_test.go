@@ -100,7 +100,7 @@ func TestWhatErrorsEnd(t *testing.T) {
 		{"DECLARE cc CURSOR FOR SELECT id FROM dbo.k; FETCH NEXT FROM cc", 16917, on},
 		{"CLOSE nothing", 16916, on},
 		{"DECLARE d CURSOR FOR SELECT id FROM dbo.k; OPEN d; OPEN d", 16905, on},
-		{"DROP USER nobody", 15151, on},
+		{"DROP USER nowhere_known", 15151, on},
 		{"CREATE USER dbo WITHOUT LOGIN", 15023, on},
 		{"RAISERROR('x', 19, 1)", 2754, on},
 		{"RAISERROR(60000, 16, 1)", 18054, on},
@@ -147,7 +147,7 @@ func TestWhatErrorsEnd(t *testing.T) {
 		}
 	}
 	for sql, number := range map[string]int32{
-		"CREATE DATABASE master": 1801, "KILL 32000": 6106, "KILL @@SPID": 6104, "DROP LOGIN nobody": 15151, "CREATE LOGIN sa WITH PASSWORD = 'Str0ng!pass'": 15025, "DROP PROCEDURE dbo.nope": 3701,
+		"CREATE DATABASE master": 1801, "KILL 32000": 6106, "KILL @@SPID": 6104, "DROP LOGIN nowhere_known": 15151, "CREATE LOGIN sa WITH PASSWORD = 'Str0ng!pass'": 15025, "DROP PROCEDURE dbo.nope": 3701,
 		"RESTORE DATABASE elsewhere FROM DISK = 'nothing'": 3013, "DROP DATABASE nothing": 3701, "ALTER DATABASE nothing SET ALLOW_SNAPSHOT_ISOLATION ON": 5011,
 	} {
 		if got := after(t, c, sql, number); got != "goes on 0" {
