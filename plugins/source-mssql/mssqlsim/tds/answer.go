@@ -46,7 +46,7 @@ func (c *connection) dispatch(ctx context.Context, m message, r *Results) error 
 		if err != nil {
 			return c.badRequest(err, r)
 		}
-		r.secretive = c.s.Trace != nil && (secretWord.MatchString(sql) || secretCall.MatchString(sql))
+		r.secretive = c.s.Trace != nil && (secretWord.in(sql) || secretCall.in(sql))
 		c.s.trace(c.id, "batch", func(e *Event) { e.SQL = hide(sql) })
 		return c.exec(ctx, Request{SQL: sql}, r, false)
 	case pktRPC:

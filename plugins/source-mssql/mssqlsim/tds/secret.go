@@ -13,9 +13,14 @@ import (
 // CREDENTIAL, OPEN SYMMETRIC KEY, CREATE SYMMETRIC KEY, ENCRYPTBYPASSPHRASE; sp_addlogin, sp_password, sp_setapprole and their
 // like). Too much is hidden rather than too little: of a statement with one of these calls no text is shown at all.
 var (
-	secretCall = regexp.MustCompile(`(?i)(sp_addlogin|sp_password|sp_addapprole|sp_approlepassword|sp_setapprole|sp_addlinkedsrvlogin|sp_change_users_login|sp_control_dbmasterkey_password|cryptbypassphrase)`)
-	secretWord = regexp.MustCompile(`(?i)password|passphrase|^@?pwd$|^@?secret$|^key_source$|^identity_value$`)
+	secretCall = pattern{regexp.MustCompile(`(?i)(sp_addlogin|sp_password|sp_addapprole|sp_approlepassword|sp_setapprole|sp_addlinkedsrvlogin|sp_change_users_login|sp_control_dbmasterkey_password|cryptbypassphrase)`)}
+	secretWord = pattern{regexp.MustCompile(`(?i)password|passphrase|^@?pwd$|^@?secret$|^key_source$|^identity_value$`)}
 )
+
+// pattern is looked for in texts that may have it alone: nearly none has, and a regular expression takes long to find none.
+type pattern struct{ expression *regexp.Regexp }
+
+func (p pattern) in(text string) bool { return !harmless(text) && p.expression.MatchString(text) }
 
 const hiddenText = "'***'"
 
@@ -56,7 +61,7 @@ func hidden(sql string, within bool) (string, *hiding) {
 		return sql, &hiding{within: within}
 	}
 	h := &hiding{parts: lexeme.FindAllString(sql, -1), within: within}
-	all := secretCall.MatchString(sql)
+	all := secretCall.in(sql)
 	for i := 0; i < len(h.parts); i++ {
 		switch p := h.parts[i]; {
 		case isText(p) && (all || h.open), isBinary(p) && (all || h.open):
@@ -65,7 +70,7 @@ func hidden(sql string, within bool) (string, *hiding) {
 			h.inside(i)
 		case h.open:
 			h.parts[i] = ""
-		case secretWord.MatchString(strings.Trim(p, `[]"`)) && !isBlank(p):
+		case secretWord.in(strings.Trim(p, `[]"`)) && !isBlank(p):
 			i = h.value(i)
 		}
 	}
@@ -165,7 +170,7 @@ func (h *hiding) inside(i int) {
 
 // shown gives the parameters of a call as a trace shows them: none of a call that has a password among them.
 func (c rpcCall) shown() (out []string) {
-	secret := secretCall.MatchString(c.proc)
+	secret := secretCall.in(c.proc)
 	for _, p := range c.params {
 		if s, ok := textOf(p.Value); ok {
 			_, h := hidden(s, false)
@@ -176,9 +181,9 @@ func (c rpcCall) shown() (out []string) {
 		s, ok := textOf(p.Value)
 		switch {
 		case p.Value == nil:
-		case ok && (!secret || secretWord.MatchString(s) || secretCall.MatchString(s)) && !secretWord.MatchString(p.Name):
+		case ok && (!secret || secretWord.in(s) || secretCall.in(s)) && !secretWord.in(p.Name):
 			p.Value = hide(s)
-		case secret || secretWord.MatchString(p.Name):
+		case secret || secretWord.in(p.Name):
 			p.Value = "***"
 		}
 		out = append(out, p.String())
@@ -197,11 +202,11 @@ func textOf(v any) (string, bool) {
 
 // secretive tells whether a call has a password among its parameters.
 func (c rpcCall) secretive() bool {
-	if secretCall.MatchString(c.proc) {
+	if secretCall.in(c.proc) {
 		return true
 	}
 	for _, p := range c.params {
-		if s, ok := textOf(p.Value); secretWord.MatchString(p.Name) || ok && (secretWord.MatchString(s) || secretCall.MatchString(s)) {
+		if s, ok := textOf(p.Value); secretWord.in(p.Name) || ok && (secretWord.in(s) || secretCall.in(s)) {
 			return true
 		}
 	}

@@ -3,6 +3,8 @@ package tds
 import (
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // Every place where a statement has a password (Microsoft: CREATE LOGIN, ALTER LOGIN, CREATE CREDENTIAL, CREATE SYMMETRIC KEY, ALTER
@@ -82,5 +84,21 @@ func TestPasswordsOfCallsAreHidden(t *testing.T) {
 	plain := rpcCall{proc: "dbo.p", params: []Param{text("@a", "b"), {Name: "@n", Type: Int, Value: int64(7)}}}
 	if got := strings.Join(plain.shown(), ", "); got != `@a nvarchar(100) = "b", @n int = 7` || plain.secretive() {
 		t.Error(got)
+	}
+}
+
+// The signs that spare a text the search are in all that the search finds.
+func TestWhateverIsSecretHasASign(t *testing.T) {
+	t.Parallel()
+	for name, p := range map[string]pattern{"calls": secretCall, "words": secretWord} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			secret := rapid.StringMatching(p.expression.String())
+			rapid.Check(t, func(t *rapid.T) {
+				if text := secret.Draw(t, "text"); !p.in(text) {
+					t.Errorf("%q is not found", text)
+				}
+			})
+		})
 	}
 }
