@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/pipectl/pipectl/core/stream"
 	"github.com/pipectl/pipectl/plugins/silver/silver"
 	"github.com/pipectl/pipectl/plugins/sink-delta/delta"
+	"github.com/pipectl/pipectl/plugins/sink-delta/store"
 )
 
 var (
@@ -37,22 +39,23 @@ var (
 )
 
 // race is a lake of Delta tables that two runs of silver work on, each with a
-// session, a plugin and a ledger of its own, as two processes have them.
+// session, a plugin and a ledger of its own, as two processes have them. What
+// they do to each other needs no disk.
 type race struct {
 	t    *testing.T
-	root string
+	lake *store.Memory
 	lsn  int
 	want map[int64]bool
 }
 
 func (r *race) open() plugin.Tables {
-	p := delta.New("test")
+	p := delta.NewOver("test", store.Schemes{"memory": func(context.Context, *url.URL) (store.Store, error) { return r.lake, nil }})
 	description, err := p.Describe(context.Background())
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	body := description.Components[0].Connection.EmptyValue().AsValueMap()
-	body["root"] = cty.StringVal(r.root)
+	body["root"] = cty.StringVal("memory:///lake")
 	tables, err := p.OpenTables(context.Background(), plugin.OpenRequest{Component: "delta", Config: cty.ObjectVal(body)})
 	if err != nil {
 		r.t.Fatal(err)
@@ -65,7 +68,7 @@ func books(tables plugin.Tables) *ledger.Ledger {
 }
 
 func newRace(t *testing.T) *race {
-	r := &race{t: t, root: t.TempDir(), want: map[int64]bool{}}
+	r := &race{t: t, lake: store.NewMemory(nil), want: map[int64]bool{}}
 	tables := r.open()
 	defer tables.Close()
 	if err := books(tables).Ensure(t.Context()); err != nil {
@@ -83,6 +86,11 @@ func newRace(t *testing.T) *race {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// again is the same lake once more, which goes a way of its own.
+func (r *race) again() *race {
+	return &race{t: r.t, lake: r.lake.Clone(), lsn: r.lsn, want: maps.Clone(r.want)}
 }
 
 // change is one commit of the source, in bronze.
@@ -186,9 +194,10 @@ func TestARunThatWasOvertakenUndoesNothing(t *testing.T) {
 		for _, dies := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, the other dies %v", name, dies), func(t *testing.T) {
 				t.Parallel()
+				first := newRace(t)
+				tt.before(first)
 				for at := 1; ; at++ {
-					r, n, reached := newRace(t), 0, false
-					tt.before(r)
+					r, n, reached := first.again(), 0, false
 					err := r.apply(&memory.Faults{Hook: func(p memory.Point) error {
 						if p.After || strings.HasSuffix(p.Call, ".Recv") {
 							return nil
