@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -78,7 +79,7 @@ func TestARestoredTableIsReadBySnapshots(t *testing.T) {
 		{sql: "USE altered; CREATE TABLE dbo.t (id int NOT NULL CONSTRAINT PK_t PRIMARY KEY)"},
 		{sql: "ALTER TABLE dbo.t ADD more int NULL"},
 		{sql: "INSERT INTO dbo.t VALUES (1, 2); USE master"},
-		{sql: "BACKUP DATABASE altered TO DISK = '/b/altered.bak'; RESTORE DATABASE unaltered FROM DISK = '/b/altered.bak'"},
+		{sql: "BACKUP DATABASE altered TO DISK = '/b/altered.bak'; RESTORE DATABASE unaltered FROM DISK = '/b/altered.bak' WITH MOVE 'altered' TO '/d/unaltered.mdf', MOVE 'altered_log' TO '/d/unaltered.ldf'"},
 		{sql: "USE unaltered"},
 		{sql: "SET TRANSACTION ISOLATION LEVEL SNAPSHOT; BEGIN TRANSACTION; SELECT id, more FROM dbo.t; COMMIT", rows: []string{"1|2"}},
 	})
@@ -88,16 +89,35 @@ func TestARestoredTableIsReadBySnapshots(t *testing.T) {
 // capture is disabled and its metadata removed, unless KEEP_CDC is given; its jobs are to be added then.
 func TestARestoreUnderAnotherName(t *testing.T) {
 	t.Parallel()
-	play(t, master(t), []step{
+	conn := master(t)
+	play(t, conn, []step{
 		{sql: "CREATE DATABASE origin"},
 		{sql: `USE origin; EXEC sys.sp_cdc_enable_db; CREATE TABLE dbo.t (id int NOT NULL CONSTRAINT PK_t PRIMARY KEY);
 			EXEC sys.sp_cdc_enable_table N'dbo', N't', @role_name = N'gate'; INSERT INTO dbo.t VALUES (1); USE master;
 			BACKUP DATABASE origin TO DISK = '/b/origin.bak'`},
-		{sql: "RESTORE DATABASE plain FROM DISK = '/b/origin.bak' WITH MOVE 'origin' TO '/d/plain.mdf'"},
+	})
+	// Microsoft: Backup and restore to URL using managed identities, Duplicate database name; Database engine events and errors, 3234.
+	for _, tc := range []struct {
+		what, with string
+		want       []int32
+	}{
+		{"the files of the other are there", "", []int32{1834, 3156, 1834, 3156, 3119, 3013}},
+		{"one of them", " WITH REPLACE, MOVE 'origin' TO '/d/plain.mdf'", []int32{1834, 3156, 3119, 3013}},
+		{"no such file", " WITH MOVE 'plain' TO '/d/plain.mdf'", []int32{3234, 3013}},
+	} {
+		_, err := conn.Exec("RESTORE DATABASE plain FROM DISK = '/b/origin.bak'" + tc.with)
+		if got := numbers(err); !slices.Equal(got, tc.want) {
+			t.Errorf("%s: %v, want %v", tc.what, got, tc.want)
+		}
+	}
+	play(t, conn, []step{
+		{name: "nothing is made", sql: "SELECT COUNT(*) FROM sys.databases WHERE name = 'plain'", rows: []string{"0"}},
+		{sql: "RESTORE DATABASE plain FROM DISK = '/b/origin.bak' WITH MOVE 'origin' TO '/d/plain.mdf', MOVE N'origin_log' TO N'/d/plain.ldf'"},
+		{name: "their files", sql: "SELECT name, physical_name FROM plain.sys.database_files", rows: []string{"origin|/d/plain.mdf", "origin_log|/d/plain.ldf"}},
 		{sql: "SELECT is_cdc_enabled FROM sys.databases WHERE name = 'plain'; SELECT COUNT(*) FROM plain.dbo.t", rows: []string{"false", "1"}},
 		{sql: "SELECT * FROM plain.cdc.change_tables", err: 208},
 		{sql: "USE plain; EXEC sys.sp_cdc_enable_db; EXEC sys.sp_cdc_enable_table N'dbo', N't', @role_name = NULL; USE master"},
-		{sql: "RESTORE DATABASE kept FROM DISK = '/b/origin.bak' WITH KEEP_CDC"},
+		{sql: "RESTORE DATABASE kept FROM DISK = '/b/origin.bak' WITH KEEP_CDC, MOVE 'origin' TO '/d/kept.mdf', MOVE 'origin_log' TO '/d/kept.ldf'"},
 		{sql: "USE kept; SELECT capture_instance FROM cdc.change_tables; SELECT COUNT(*) FROM cdc.dbo_t_CT", rows: []string{"dbo_t", "1"}},
 		{name: "nobody captures", sql: "INSERT INTO dbo.t VALUES (2); SELECT COUNT(*) FROM cdc.dbo_t_CT", rows: []string{"1"}},
 		{name: "until there is a job", sql: "EXEC sys.sp_cdc_add_job N'capture'; SELECT COUNT(*) FROM cdc.dbo_t_CT", rows: []string{"2"}},

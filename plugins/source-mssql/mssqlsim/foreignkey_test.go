@@ -139,6 +139,38 @@ func TestForeignKeys(t *testing.T) {
 	}
 }
 
+// The message of 547 names the statement; of MERGE it names MERGE, whatever that did.
+func TestWhatAForeignKeySaysOfMerge(t *testing.T) {
+	t.Parallel()
+	conn := newEmpty(t)
+	exec(t, conn, "CREATE TABLE dbo.p (id int PRIMARY KEY); CREATE TABLE dbo.c (id int PRIMARY KEY, p int CONSTRAINT FK_c REFERENCES dbo.p, n int CONSTRAINT CK_c CHECK (n > 0)); INSERT dbo.p VALUES (1); INSERT dbo.c VALUES (1, 1, 1)")
+	for _, tc := range []struct{ statement, want string }{
+		{"MERGE dbo.c USING (VALUES (2, 9)) AS s (id, p) ON c.id = s.id WHEN NOT MATCHED THEN INSERT (id, p) VALUES (s.id, s.p);", `The MERGE statement conflicted with the FOREIGN KEY constraint "FK_c".`},
+		{"MERGE dbo.p USING (VALUES (1)) AS s (id) ON p.id = s.id WHEN MATCHED THEN DELETE;", `The MERGE statement conflicted with the REFERENCE constraint "FK_c".`},
+		{"MERGE dbo.c USING (VALUES (1)) AS s (id) ON c.id = s.id WHEN MATCHED THEN UPDATE SET n = 0;", `The MERGE statement conflicted with the CHECK constraint "CK_c".`},
+		{"INSERT dbo.c VALUES (2, 9, 1)", `The INSERT statement conflicted with the FOREIGN KEY constraint "FK_c".`},
+		{"UPDATE dbo.c SET n = 0", `The UPDATE statement conflicted with the CHECK constraint "CK_c".`},
+		{"DELETE dbo.p", `The DELETE statement conflicted with the REFERENCE constraint "FK_c".`},
+	} {
+		_, err := conn.Exec(tc.statement)
+		wantError(t, err, 547, tc.want)
+	}
+}
+
+// What a foreign key does is the same whether the referencing table has an index of its columns, and in which order, or none.
+func TestForeignKeysByAnIndex(t *testing.T) {
+	t.Parallel()
+	for i, index := range []string{", PRIMARY KEY (id)", ", PRIMARY KEY (b, a, id)", ", PRIMARY KEY (id), UNIQUE (a, b, n)", ", PRIMARY KEY (id), UNIQUE (n, a, b)", ""} {
+		name := fmt.Sprintf("foreign_by_%d", i)
+		testServer.Database(name)
+		conn := open(t, testServer.DSN(name))
+		exec(t, conn, "CREATE TABLE dbo.p (a int, b int, PRIMARY KEY (a, b)); CREATE TABLE dbo.c (id int NOT NULL, a int NOT NULL, b int NOT NULL, n int NOT NULL, FOREIGN KEY (b, a) REFERENCES dbo.p (b, a) ON DELETE CASCADE ON UPDATE CASCADE"+index+")")
+		exec(t, conn, "WITH n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 90) INSERT dbo.p SELECT i, i % 7 FROM n; INSERT dbo.c SELECT a * 10 + n.n, a, b, n.n FROM dbo.p CROSS JOIN (VALUES (1), (2), (3)) AS n (n)")
+		exec(t, conn, "DELETE dbo.p WHERE a IN (5, 80); UPDATE dbo.p SET b = 100 WHERE a BETWEEN 7 AND 9")
+		equal(t, query(t, conn, "SELECT COUNT(*), SUM(CASE WHEN b = 100 THEN a ELSE 0 END), SUM(CASE WHEN a IN (5, 80) THEN 1 ELSE 0 END) FROM dbo.c"), []string{"264|72|0"})
+	}
+}
+
 // What a foreign key refers to is what others leave: who inserts a row waits for who deletes the key of it, and the other way
 // round (Microsoft: Transaction locking and row versioning guide).
 func TestForeignKeysWaitForOthers(t *testing.T) {

@@ -19,7 +19,7 @@ func TestProceduresToLookAround(t *testing.T) {
 	line := "SELECT '" + long + "'"
 	answers(t, conn, []documented{
 		{"sp_helptext", "EXEC sp_helptext 'dbo.q'", "CREATE PROCEDURE dbo.q AS\r\n;" + line[:255] + ";" + line[255:]},
-		{"of a computed column", "EXEC sp_helptext 'p', 'd'", "(a * 2)"},
+		{"of a computed column", "EXEC sp_helptext 'p', 'd'", "([a]*(2))"},
 		{"of a table", "EXEC sp_helptext 'p'", "error 15197"},
 		{"of nothing", "EXEC sp_helptext 'nope'", "error 15009"},
 		{"sp_helpconstraint", "EXEC sp_helpconstraint 'p'", name + ".dbo.c: fk_c"},

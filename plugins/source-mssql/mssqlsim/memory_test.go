@@ -35,6 +35,7 @@ func TestMemoryOfASessionIsBounded(t *testing.T) {
 		{"UNION", "SELECT COUNT(*) FROM (SELECT CONCAT(i, s) AS k FROM dbo.n UNION SELECT '') AS u", ""},
 		{"EXCEPT", "SELECT COUNT(*) FROM (SELECT '' AS k EXCEPT SELECT CONCAT(i, s) FROM dbo.n) AS u", ""},
 		{"a join by values", "SELECT COUNT(*) FROM dbo.few AS f JOIN dbo.n AS n ON n.s = CONCAT(f.i, 'x')", ""},
+		{"a join by long values, whose keys are held too", "SELECT COUNT(*) FROM (SELECT i, LEFT(s, 1) AS s FROM dbo.n WHERE i < 900) AS f JOIN (SELECT i, REPLICATE(CONCAT(i, 'x'), 250) AS k FROM dbo.n WHERE i < 900) AS n ON n.k = CONCAT(f.i, 'x')", ""},
 		{"a full join", "SELECT COUNT(*) FROM dbo.few AS f FULL JOIN dbo.n AS n ON n.s = CONCAT(f.i, 'x')", ""},
 		{"a join of all pairs", "SELECT COUNT(*) FROM dbo.few AS f JOIN dbo.n AS n ON n.s < CONCAT(f.i, '')", ""},
 		{"a window", "SELECT MAX(r) FROM (SELECT RANK() OVER (ORDER BY s) AS r FROM dbo.n) AS w", ""},

@@ -28,7 +28,7 @@ func TestMetadataFunctions(t *testing.T) {
 		{"OBJECTPROPERTY of others", "SELECT OBJECTPROPERTY(OBJECT_ID('pk_t'), 'CnstIsClustKey'), OBJECTPROPERTY(OBJECT_ID('ck_e'), 'IsCheckCnst'), OBJECTPROPERTY(OBJECT_ID('df_a'), 'IsDefaultCnst'), OBJECTPROPERTY(OBJECT_ID('p'), 'IsProcedure'), OBJECTPROPERTY(OBJECT_ID('p'), 'ExecIsAnsiNullsOn'), OBJECTPROPERTY(OBJECT_ID('p'), 'IsTable')", "1|1|1|1|1|0"},
 		{"OBJECTPROPERTYEX", "SELECT SQL_VARIANT_PROPERTY(OBJECTPROPERTYEX(OBJECT_ID('t'), 'BaseType'), 'BaseType'), CAST(OBJECTPROPERTYEX(OBJECT_ID('t'), 'BaseType') AS char(2)), CAST(OBJECTPROPERTYEX(OBJECT_ID('t'), 'Cardinality') AS int), CAST(OBJECTPROPERTYEX(OBJECT_ID('t'), 'IsTable') AS int)", "char|U |0|1"},
 		{"OBJECT_DEFINITION", "SELECT OBJECT_DEFINITION(OBJECT_ID('p')), OBJECT_DEFINITION(OBJECT_ID('df_a')), OBJECT_DEFINITION(OBJECT_ID('ck_e')), OBJECT_DEFINITION(OBJECT_ID('t'))",
-			"CREATE PROCEDURE dbo.p @x int, @y varchar(10) OUTPUT AS SET @y = 'y'|((7))|(e > 0)|NULL"},
+			"CREATE PROCEDURE dbo.p @x int, @y varchar(10) OUTPUT AS SET @y = 'y'|((7))|([e]>(0))|NULL"},
 		{"files", "SELECT FILE_NAME(1), FILE_NAME(2), FILE_ID('" + db.Name() + "_log'), FILE_IDEX('nope'), FILEGROUP_NAME(1), FILEGROUP_ID('PRIMARY'), FILE_NAME(3)", db.Name() + "|" + db.Name() + "_log|2|NULL|PRIMARY|1|NULL"},
 		{"ORIGINAL_DB_NAME", "SELECT ORIGINAL_DB_NAME()", db.Name()},
 		{"SESSIONPROPERTY", "SELECT CAST(SESSIONPROPERTY('ANSI_NULLS') AS int), CAST(SESSIONPROPERTY('numeric_roundabort') AS int), SESSIONPROPERTY('nope')", "1|0|NULL"},

@@ -125,7 +125,7 @@ func TestConditionsThatBeginWithParentheses(t *testing.T) {
 		{"join", "SELECT COUNT(*) FROM (VALUES (1), (2)) a (x) JOIN (VALUES (2)) b (x) ON (a.x) + 1 = b.x", "1"},
 		{"variable first in time zone", "DECLARE @d datetime2(0) = '2020-01-01'; SELECT CONVERT(varchar(30), x, 126) FROM (SELECT @d AT TIME ZONE 'UTC' AS x) d", "2020-01-01T00:00:00+00:00"},
 		{"variable of the server first", "SELECT @@OPTIONS & 0, @@TRANCOUNT | 5, @@TRANCOUNT % 2", "0|5|0"},
-		{"in a text as it was written", "CREATE TABLE dbo.checked (a int CHECK ((a) + 1 > 0), b AS (a) & 3 + 1); SELECT c.definition, b.definition FROM sys.check_constraints c CROSS JOIN sys.computed_columns b",
-			"((a) + 1 > 0)|((a) & 3 + 1)"},
+		{"in the text of a definition", "CREATE TABLE dbo.checked (a int CHECK ((a) + 1 > 0), b AS (a) & 3 + 1); SELECT c.definition, b.definition FROM sys.check_constraints c CROSS JOIN sys.computed_columns b",
+			"(([a]+(1))>(0))|(([a]&(3))+(1))"},
 	})
 }

@@ -142,6 +142,7 @@ func TestPermissionsByStatement(t *testing.T) {
 			{sql: "SELECT id, a FROM dbo.t", rows: []string{"1|2"}},
 			{sql: "SELECT * FROM dbo.t", err: 230, part: "The SELECT permission was denied on the column 'secret' of the object 't'"},
 			{sql: "SELECT name FROM sys.columns WHERE object_id = OBJECT_ID('dbo.t') ORDER BY column_id", rows: []string{"id", "a"}},
+			{sql: "SELECT HAS_PERMS_BY_NAME('sys.tables', 'OBJECT', 'SELECT'), HAS_PERMS_BY_NAME('INFORMATION_SCHEMA.TABLES', 'OBJECT', 'ANY'), HAS_PERMS_BY_NAME('sys.nothing', 'OBJECT', 'SELECT')", rows: []string{"1|1|NULL"}},
 			{sql: "SELECT HAS_PERMS_BY_NAME('dbo.t', 'OBJECT', 'SELECT', 'a', 'COLUMN'), HAS_PERMS_BY_NAME('dbo.t', 'OBJECT', 'SELECT', 'secret', 'COLUMN')", rows: []string{"1|0"}},
 		}},
 		{"the whole object by a role", "REVOKE SELECT ON dbo.t FROM pl1; GRANT SELECT ON OBJECT::dbo.t TO readers; ALTER ROLE readers ADD MEMBER pl1", []step{

@@ -3,6 +3,7 @@ package cdc
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
@@ -29,6 +30,7 @@ func (s *Session) Backup(name, device string, anew bool) error {
 	}
 	b := newDatabase(s.srv, db.Name, db.ID)
 	b.takeAll(db)
+	b.placed.Store(db.placed.Load())
 	s.srv.mu.Lock()
 	defer s.srv.mu.Unlock()
 	if s.srv.backups == nil {
@@ -74,11 +76,12 @@ func (s *Session) RestoreDatabase(r tsql.Restore) error {
 	if s.srv.Version == Azure {
 		return notOnAzure("RESTORE DATABASE")
 	}
-	db, from, err := s.beginRestore(r)
+	db, from, files, err := s.beginRestore(r)
 	if err != nil {
 		return err
 	}
 	db.takeAll(from)
+	db.placed.Store(&files)
 	db.mu.Lock()
 	if !r.KeepCDC && !sqltype.EqualName(from.Name, db.Name) {
 		db.disable()
@@ -93,36 +96,73 @@ func (s *Session) RestoreDatabase(r tsql.Restore) error {
 
 // beginRestore finds what a database is restored from, and keeps others out of the database until it is. The server's lock is not
 // held while the rows are copied: who looks at a database asks for it behind the database's own.
-func (s *Session) beginRestore(r tsql.Restore) (db, from *Database, err error) {
+func (s *Session) beginRestore(r tsql.Restore) (db, from *Database, files []file, err error) {
 	s.srv.mu.Lock()
 	defer s.srv.mu.Unlock()
 	sets := s.srv.backups[r.Device]
 	switch {
 	case !s.admin():
-		return nil, nil, missing("CREATE DATABASE", "master") // or of a member of dbcreator, a role that is not kept apart here
+		return nil, nil, nil, missing("CREATE DATABASE", "master") // or of a member of dbcreator, a role that is not kept apart here
 	case systemDatabase(r.Database):
-		return nil, nil, sqltype.Unsupported("RESTORE of the database %s", r.Database)
+		return nil, nil, nil, sqltype.Unsupported("RESTORE of the database %s", r.Database)
 	case sets == nil:
-		return nil, nil, sqltype.Errorf(3201, "Cannot open backup device '%s'. Operating system error 2(The system cannot find the file specified.).", r.Device)
+		return nil, nil, nil, sqltype.Errorf(3201, "Cannot open backup device '%s'. Operating system error 2(The system cannot find the file specified.).", r.Device)
 	case r.Set < 1 || r.Set > len(sets):
-		return nil, nil, sqltype.Errorf(4038, "Cannot find file ID %d on device '%s'.", r.Set, r.Device)
+		return nil, nil, nil, sqltype.Errorf(4038, "Cannot find file ID %d on device '%s'.", r.Set, r.Device)
 	}
 	from = sets[r.Set-1]
 	db = s.srv.dbs[lower(r.Database)]
 	switch {
 	case db == nil:
-		db = s.srv.add(r.Database)
 	case db == s.db:
-		return nil, nil, sqltype.Errorf(3102, "RESTORE cannot process database '%s' because it is in use by this session. It is recommended that the master database be used when performing this operation.", db.Name)
+		return nil, nil, nil, sqltype.Errorf(3102, "RESTORE cannot process database '%s' because it is in use by this session. It is recommended that the master database be used when performing this operation.", db.Name)
 	case db.sessions > 0 || db.open.Load() > 0 || db.restoring.Load():
-		return nil, nil, sqltype.Errorf(3101, "Exclusive access could not be obtained because the database is in use.")
+		return nil, nil, nil, sqltype.Errorf(3101, "Exclusive access could not be obtained because the database is in use.")
 	case !r.Replace && db.family != from.family:
-		return nil, nil, sqltype.Errorf(3154, "The backup set holds a backup of a database other than the existing '%s' database.", db.Name)
+		return nil, nil, nil, sqltype.Errorf(3154, "The backup set holds a backup of a database other than the existing '%s' database.", db.Name)
 	case !r.Replace && *db.recovery.Load() != "SIMPLE" && db.backedUp.Load():
-		return nil, nil, sqltype.Errorf(3159, "The tail of the log for the database \"%s\" has not been backed up. Use BACKUP LOG WITH NORECOVERY to backup the log if it contains work you do not want to lose. Use the WITH REPLACE or WITH STOPAT clause of the RESTORE statement to just overwrite the contents of the log.", db.Name)
+		return nil, nil, nil, sqltype.Errorf(3159, "The tail of the log for the database \"%s\" has not been backed up. Use BACKUP LOG WITH NORECOVERY to backup the log if it contains work you do not want to lose. Use the WITH REPLACE or WITH STOPAT clause of the RESTORE statement to just overwrite the contents of the log.", db.Name)
+	}
+	if files, err = s.srv.placeFiles(from, r); err != nil {
+		return nil, nil, nil, err
+	}
+	if db == nil {
+		db = s.srv.add(r.Database)
 	}
 	db.restoring.Store(true)
-	return db, from, nil
+	return db, from, files, nil
+}
+
+// placeFiles gives the files of a backup set where a RESTORE puts them, which must not be where another database has its own
+// (Microsoft: Backup and restore to URL using managed identities, Duplicate database name: 1834, 3156; Database engine events and
+// errors, 3119, 3234). The server's lock is held.
+func (s *Server) placeFiles(from *Database, r tsql.Restore) ([]file, error) {
+	files := slices.Clone(from.files())
+	for _, m := range r.Moves {
+		i := slices.IndexFunc(files, func(f file) bool { return sqltype.EqualName(f.name, m.Logical) })
+		if i < 0 {
+			return nil, sqltype.Errorf(3234, "Logical file '%s' is not part of database '%s'. Use RESTORE FILELISTONLY to list the logical file names.", m.Logical, r.Database)
+		}
+		files[i].path = m.Path
+	}
+	var failed *sqltype.Error
+	then := func(state uint8, number int32, format string, args ...any) {
+		e := sqltype.Errorf(number, format, args...)
+		e.State, e.First, failed = state, failed, e
+	}
+	for _, f := range files {
+		for _, other := range s.dbs {
+			if !sqltype.EqualName(other.Name, r.Database) && slices.ContainsFunc(other.files(), func(o file) bool { return strings.EqualFold(o.path, f.path) }) {
+				then(1, 1834, "The file '%s' cannot be overwritten.  It is being used by database '%s'.", f.path, other.Name)
+				then(4, 3156, "File '%s' cannot be restored to '%s'. Use WITH MOVE to identify a valid location for the file.", f.name, f.path)
+			}
+		}
+	}
+	if failed == nil {
+		return files, nil
+	}
+	then(1, 3119, "Problems were identified while planning for the RESTORE statement. Previous messages provide details.")
+	return nil, failed
 }
 
 // resumeJobs brings the jobs, which are not in a backup but in msdb, together with what was restored. Without a capture

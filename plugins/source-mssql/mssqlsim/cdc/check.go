@@ -58,7 +58,7 @@ func (t *Table) allFulfil(c *check) error {
 }
 
 // checked tells whether a row fulfils the constraints; one whose condition is unknown does.
-func (t *Table) checked(row sqltype.Row, insert bool) error {
+func (t *Table) checked(row sqltype.Row, insert bool, verb string) error {
 	for _, c := range t.checks {
 		if c.disabled {
 			continue
@@ -70,10 +70,10 @@ func (t *Table) checked(row sqltype.Row, insert bool) error {
 		if v.IsNull() || v.Bool() {
 			continue
 		}
-		if insert {
-			return t.conflict("INSERT", c)
+		if verb == "" {
+			verb = map[bool]string{true: "INSERT", false: "UPDATE"}[insert]
 		}
-		return t.conflict("UPDATE", c)
+		return t.conflict(verb, c)
 	}
 	return nil
 }

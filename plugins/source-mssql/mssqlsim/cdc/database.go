@@ -41,6 +41,7 @@ type Database struct {
 	restoring                 atomic.Bool  // a RESTORE is at it: nobody may enter
 	guid, group               atomic.Pointer[[16]byte]
 	recovery                  atomic.Pointer[string] // recovery_model_desc
+	placed                    atomic.Pointer[[]file] // its files as a RESTORE has placed them; nil are those of CREATE DATABASE
 
 	sec *security // under its own lock
 

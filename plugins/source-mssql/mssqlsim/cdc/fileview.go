@@ -23,6 +23,9 @@ const maxLog = 268435456
 // files lists the files of a database (Microsoft: master, model, msdb and tempdb databases; CREATE DATABASE (Transact-SQL)). The lock of the
 // database need not be held.
 func (db *Database) files() []file {
+	if kept := db.placed.Load(); kept != nil {
+		return *kept
+	}
 	const dir = "/var/opt/mssql/data/"
 	names := map[string][4]string{"tempdb": {"tempdev", "tempdb.mdf", "templog", "templog.ldf"}, "model": {"modeldev", "model.mdf", "modellog", "modellog.ldf"}, "master": {"master", "master.mdf", "mastlog", "mastlog.ldf"}, msdb: {"MSDBData", "MSDBData.mdf", "MSDBLog", "MSDBLog.ldf"}}
 	n, ok := names[lower(db.Name)]

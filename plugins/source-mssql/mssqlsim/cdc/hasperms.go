@@ -78,6 +78,24 @@ func (s *Session) hasObjectPerms(db *Database, full, want string, column sqltype
 			return flag01(s.can(db, want, sec))
 		}
 	}
+	if column.IsNull() {
+		return s.hasSystemPerms(db, lower(schema), lower(parts[len(parts)-1]), want)
+	}
+	return null
+}
+
+// hasSystemPerms is HAS_PERMS_BY_NAME of a view of the server, which everybody may read, or of a table of change data capture, whose
+// permissions are those of its schema (Microsoft: Metadata visibility configuration: of a view one sees the rows that one may).
+func (s *Session) hasSystemPerms(db *Database, schema, name, want string) sqltype.Value {
+	switch {
+	case schema == "cdc" && db.enabled.Load() && (cdcViews[name] != nil || name == "lsn_time_mapping"):
+		if want == "ANY" {
+			return flag01(s.anyOf(db, ofSchema("cdc")))
+		}
+		return flag01(s.can(db, want, ofSchema("cdc")))
+	case (schema == "sys" || schema == "information_schema") && (want == "SELECT" || want == "ANY") && systemViewNamed(schema, name) != nil:
+		return flag01(true)
+	}
 	return null
 }
 

@@ -44,6 +44,7 @@ func TestARangeThatIsReadAgainIsKeptOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		table := db.tables[0]
 		for range 100 {
 			for id := range int64(3) {
 				v := sqltype.FromInt(id)
@@ -53,7 +54,12 @@ func TestARangeThatIsReadAgainIsKeptOnce(t *testing.T) {
 				read(tsql.ScanRequest{High: &tsql.Bound{Value: v}})
 			}
 		}
-		table := db.tables[0]
+		for id := int64(1000); level == tsql.RepeatableRead && id < 1010; id++ { // nor with what others commit meanwhile
+			if _, err := db.Write(t.Context(), func(w *Writer) error { return w.Insert("dbo.t", sqltype.Row{sqltype.FromInt(id)}) }); err != nil {
+				t.Fatal(err)
+			}
+			read(tsql.ScanRequest{Low: &tsql.Bound{Value: sqltype.FromInt(1)}})
+		}
 		if len(table.kept) != 1 || len(s.tx.kept) != 1 || len(table.kept[0].ranges) != 12 {
 			t.Fatalf("level %d: %d transactions, %d tables, %d ranges, want 1, 1 and 12", level, len(table.kept), len(s.tx.kept), len(table.kept[0].ranges))
 		}

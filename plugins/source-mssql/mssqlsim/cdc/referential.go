@@ -2,6 +2,7 @@ package cdc
 
 import (
 	"context"
+	"iter"
 	"slices"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
@@ -20,7 +21,10 @@ type changed struct {
 
 // follow carries out what foreign keys ask for after the changes of a statement. The database's lock is held.
 func (tx *Tx) follow(ctx context.Context, first changed, wait lockWait) error {
-	verb := first.verb()
+	verb := tx.verb
+	if verb == "" {
+		verb = first.verb()
+	}
 	all := []changed{first}
 	for i := 0; i < len(all); i++ {
 		var err error
@@ -89,19 +93,7 @@ func (tx *Tx) act(ctx context.Context, c changed, from *Table, k *foreignKey, wa
 		return next, err
 	}
 	var changes []tsql.Change
-	for cur := tx.now(from).ascend(nil); ; {
-		row := cur.next()
-		if row == nil {
-			break
-		}
-		key, ok := k.keyOf(from, row, k.cols)
-		if !ok {
-			continue
-		}
-		by, ok := lost[key]
-		if !ok {
-			continue
-		}
+	for row, by := range k.referencingRows(from, tx.now(from), lost) {
 		ch := tsql.Change{ID: row[0], Old: from.visible(row)}
 		action := k.OnUpdate
 		if by.new == nil {
@@ -212,20 +204,78 @@ func (tx *Tx) notNeeded(ctx context.Context, c changed, verb string, wait lockWa
 		if err = tx.undecided(ctx, from, k, lost, wait); err != nil {
 			return false
 		}
-		for cur := tx.now(from).ascend(nil); ; {
-			row := cur.next()
-			if row == nil {
-				return true
-			}
-			if key, ok := k.keyOf(from, row, k.cols); ok {
-				if _, gone := lost[key]; gone {
-					err = k.needed(verb, from)
-					return false
+		for range k.referencingRows(from, tx.now(from), lost) {
+			err = k.needed(verb, from)
+			return false
+		}
+		return true
+	})
+	return err
+}
+
+// referencingRows gives the rows of the referencing table with one of these keys, in the table's order, each with the change that took
+// its key: found by an index that begins with the columns of the key where there is one, else in one pass.
+func (k *foreignKey) referencingRows(from *Table, rows *tree, keys map[string]op) iter.Seq2[sqltype.Row, op] {
+	order, ids := k.ordered(from, rows)
+	if order == nil {
+		return func(yield func(sqltype.Row, op) bool) {
+			for cur := rows.ascend(nil); ; {
+				row := cur.next()
+				if row == nil {
+					return
+				}
+				if key, ok := k.keyOf(from, row, k.cols); ok {
+					if by, wanted := keys[key]; wanted && !yield(row, by) {
+						return
+					}
 				}
 			}
 		}
-	})
-	return err
+	}
+	return func(yield func(sqltype.Row, op) bool) {
+		type found struct {
+			row sqltype.Row
+			by  op
+		}
+		var all []found
+		for _, by := range keys {
+			probe := make(sqltype.Row, from.lastID+1)
+			for i, id := range k.cols {
+				probe[id] = at(by.old, k.refs[i])
+			}
+			cmp := from.compareColumns(ids)
+			for cur := order.ascend(func(row sqltype.Row) bool { return cmp(row, probe) < 0 }); ; {
+				row := cur.next()
+				if row == nil || cmp(row, probe) != 0 {
+					break
+				}
+				all = append(all, found{row, by})
+			}
+		}
+		slices.SortFunc(all, func(a, b found) int { return rows.cmp(a.row, b.row) })
+		for _, f := range all {
+			if !yield(f.row, f.by) {
+				return
+			}
+		}
+	}
+}
+
+// ordered gives the rows of the referencing table in an order that begins with the columns of the key, and these as they come
+// there; nil when no order does.
+func (k *foreignKey) ordered(from *Table, rows *tree) (*tree, []int) {
+	begins := func(cols []int) bool {
+		return len(cols) >= len(k.cols) && !slices.ContainsFunc(cols[:len(k.cols)], func(id int) bool { return !slices.Contains(k.cols, id) })
+	}
+	if begins(from.key) {
+		return rows, from.key[:len(k.cols)]
+	}
+	for i, x := range from.sideIndexes() {
+		if begins(x.cols) {
+			return rows.sides[i], x.cols[:len(k.cols)]
+		}
+	}
+	return nil, nil
 }
 
 // undecided waits for other transactions that have changed rows with these keys.

@@ -15,7 +15,7 @@ import (
 // reshape runs a change of the shape of a database, and of the table that find finds, when no other transaction has rows
 // of it locked.
 func (s *Session) reshape(n tsql.Name, find func(db *Database) *Table, change func() error) error {
-	return s.reshapeAny(n, find, alone, false, change)
+	return s.reshapeAny(n, find, noOthers, false, change)
 }
 
 // reshapeAny is reshape. others finds the tables whose rows those of the table are held against. captured tells that a rollback
@@ -105,9 +105,9 @@ func (s *Session) reshapeNow(db *Database, find func(db *Database) *Table, other
 	return nil
 }
 
-// none finds no table, alone none beside one.
-func none(*Database) *Table    { return nil }
-func alone(*Database) []*Table { return nil }
+// none finds no table, noOthers none beside one.
+func none(*Database) *Table       { return nil }
+func noOthers(*Database) []*Table { return nil }
 
 // called finds the table of a name.
 func (s *Session) called(n tsql.Name) func(db *Database) *Table {

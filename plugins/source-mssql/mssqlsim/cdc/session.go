@@ -181,6 +181,10 @@ func (s *Session) write(ctx context.Context, t *Table, changes []tsql.Change) er
 	if err != nil {
 		return err
 	}
+	s.current().verb = ""
+	if c := s.request.command.Load(); c != nil && *c == "MERGE" {
+		s.current().verb = *c
+	}
 	if err := s.current().write(ctx, t, changes, s.wait); err != nil {
 		return err
 	}

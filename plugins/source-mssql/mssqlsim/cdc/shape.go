@@ -160,7 +160,7 @@ func (db *Database) shaped(n tsql.Name, ok bool) (*Table, error) {
 
 // CreateIndex is CREATE INDEX.
 func (s *Session) CreateIndex(n tsql.Name, def tsql.IndexDef) error {
-	return s.reshapeAny(n, s.called(n), alone, true, func() error { return s.createIndex(n, def) })
+	return s.reshapeAny(n, s.called(n), noOthers, true, func() error { return s.createIndex(n, def) })
 }
 
 func (s *Session) createIndex(n tsql.Name, def tsql.IndexDef) error {
@@ -179,7 +179,7 @@ func (s *Session) createIndex(n tsql.Name, def tsql.IndexDef) error {
 
 // DropIndex is DROP INDEX, which does not drop those of constraints.
 func (s *Session) DropIndex(n tsql.Name, name string, ifExists bool) error {
-	return s.reshapeAny(n, s.called(n), alone, true, func() error { return s.dropIndex(n, name, ifExists) })
+	return s.reshapeAny(n, s.called(n), noOthers, true, func() error { return s.dropIndex(n, name, ifExists) })
 }
 
 func (s *Session) dropIndex(n tsql.Name, name string, ifExists bool) error {

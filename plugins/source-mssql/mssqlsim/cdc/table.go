@@ -260,8 +260,9 @@ func (t *Table) describe() []tsql.Column {
 	return cols
 }
 
-// fill completes a row that will be stored: identity, computed columns, rowversion; and checks NULLs.
-func (t *Table) fill(row sqltype.Row, insert bool) error {
+// fill completes a row that will be stored: identity, computed columns, rowversion; and checks NULLs. verb is that of the statement,
+// "" for INSERT or UPDATE.
+func (t *Table) fill(row sqltype.Row, insert bool, verb string) error {
 	for i, c := range t.columns {
 		switch {
 		case c.Identity && insert:
@@ -288,7 +289,7 @@ func (t *Table) fill(row sqltype.Row, insert bool) error {
 		}
 	}
 	if len(t.checks) > 0 {
-		return t.checked(row, insert)
+		return t.checked(row, insert, verb)
 	}
 	return nil
 }

@@ -26,7 +26,8 @@ type Tx struct {
 	// blockers are the transactions this one waits for, and doomed is closed when it is a deadlock's victim: see waitGraph
 	blockers []*Tx
 	doomed   chan struct{}
-	priority int8 // DEADLOCK_PRIORITY
+	priority int8   // DEADLOCK_PRIORITY
+	verb     string // of the statement that writes, as messages name it; "" is that of its changes
 	// pairs makes updates of a key one pair of operations 3 and 4; a server writes 1 and 2.
 	pairs bool
 	// at holds the commit's LSN and time when they are given, as in a replay
@@ -165,7 +166,7 @@ func (tx *Tx) change(ctx context.Context, t *Table, changes []tsql.Change, wait 
 				t.rowNum++
 				num = t.rowNum
 			}
-			if err := t.fill(c.New, c.Old == nil); err != nil {
+			if err := t.fill(c.New, c.Old == nil, tx.verb); err != nil {
 				return nil, err
 			}
 			o.new = t.stored(c.New, num)

@@ -21,7 +21,7 @@ type cursor struct {
 func (cu *cursor) add(row []byte) error {
 	if cu.room >= 0 {
 		if cu.room -= int64(len(row)); cu.room < 0 {
-			return &Error{Number: 701, Class: 17, State: 1, Msg: "There is insufficient memory for the rows of the server cursors of this session; -memory raises its bound."}
+			return &Error{Number: numberUnbuilt, Class: 16, State: 1, Line: 1, Msg: "mssqlsim holds no more bytes of rows for the server cursors of one session, and puts none of them on disk: the flag -memory raises that"}
 		}
 	}
 	cu.data = append(cu.data, row...)

@@ -147,13 +147,13 @@ func TestCursorsThatDoNotExistOrCannotBe(t *testing.T) {
 // The rows of all cursors of a session have one bound, which a cursor that is closed gives back.
 func TestCursorsHoldNoMoreThanTheirBound(t *testing.T) {
 	t.Parallel()
-	for bound, want := range map[int64]string{0: "", 200: "", 70: "ERROR 701 ", 10: "ERROR 701 "} {
+	for bound, want := range map[int64]string{0: "", 200: "", 70: "ERROR 50001 ", 10: "ERROR 50001 "} {
 		c := loggedIn(t, serve(t, &tds.Server{Handler: &canned{exec: fiveRows}, CursorMemory: bound}), tds74)
 		opening := rawCallByNumber(2, rawParam{output: true}, rawParam{v: "five"})
-		if got := show7(c.call(opening)); strings.HasPrefix(got, "ERROR 701 ") != (bound == 10) {
+		if got := show7(c.call(opening)); strings.HasPrefix(got, "ERROR 50001 ") != (bound == 10) {
 			t.Errorf("%d bytes: %s", bound, got)
 		}
-		if got := show7(c.call(opening)); strings.HasPrefix(got, "ERROR 701 ") != (want != "") {
+		if got := show7(c.call(opening)); strings.HasPrefix(got, "ERROR 50001 ") != (want != "") {
 			t.Errorf("%d bytes, a second one: %s", bound, got)
 		}
 		if bound == 70 {

@@ -14,7 +14,11 @@ type Restore struct {
 	Database, Device string
 	Set              int // of the device, from 1
 	Replace, KeepCDC bool
+	Moves            []Move
 }
+
+// Move is WITH MOVE: where a file of a backup set, by its logical name, is to be.
+type Move struct{ Logical, Path string }
 
 // StateSession backs databases up and takes them and sessions away.
 type StateSession interface {
@@ -39,7 +43,7 @@ var harmlessBackup = map[string]bool{"copyonly": true, "compression": true, "noc
 	"stats": true, "skip": true, "noskip": true, "noinit": true, "noformat": true, "stoponerror": true, "medianame": true, "mediadescription": true, "nounload": true, "unload": true, "norewind": true, "rewind": true}
 
 // harmlessRestore are those of restores (Microsoft: RESTORE Arguments (Transact-SQL)).
-var harmlessRestore = map[string]bool{"recovery": true, "stats": true, "checksum": true, "nochecksum": true, "move": true, "stoponerror": true, "nounload": true, "unload": true, "norewind": true, "rewind": true}
+var harmlessRestore = map[string]bool{"recovery": true, "stats": true, "checksum": true, "nochecksum": true, "stoponerror": true, "nounload": true, "unload": true, "norewind": true, "rewind": true}
 
 func optionName(s string) string { return strings.ToLower(strings.ReplaceAll(s, "_", "")) }
 
@@ -80,6 +84,10 @@ func (x *executor) backup(st ast.Statement) (bool, error) {
 					r.Replace = true
 				case kind == "keepcdc":
 					r.KeepCDC = true
+				case kind == "move":
+					m := o.(*ast.MoveRestoreOption)
+					name := sqltype.Str(sqltype.NVarChar, 260)
+					r.Moves = append(r.Moves, Move{b.valueOf(m.LogicalFileName, name).Str(), b.valueOf(m.OSFileName, name).Str()})
 				case kind == "file" && value != nil:
 					r.Set = int(b.valueOf(value, sqltype.Of(sqltype.BigInt)).Int())
 				case !harmlessRestore[kind]:

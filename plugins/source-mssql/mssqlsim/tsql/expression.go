@@ -3,6 +3,7 @@ package tsql
 import (
 	"context"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf16"
 
@@ -12,7 +13,7 @@ import (
 
 // Expression is an expression that a table keeps: a DEFAULT, the condition of a CHECK, or a computed column.
 type Expression struct {
-	Text   string // as the catalog shows it, in parentheses
+	Text   string // as the catalog shows it, in parentheses; see definition
 	scalar ast.ScalarExpression
 	cond   ast.BooleanExpression
 }
@@ -39,7 +40,16 @@ func (x *executor) kept(scalar ast.ScalarExpression, cond ast.BooleanExpression)
 	case *ast.IntegerLiteral, *ast.NumericLiteral, *ast.UnaryExpression:
 		text = "(" + text + ")"
 	}
-	return &Expression{Text: "(" + text + ")", scalar: scalar, cond: cond}
+	e := &Expression{Text: "(" + text + ")", scalar: scalar, cond: cond}
+	e.define(nil)
+	return e
+}
+
+// define gives the expression the text that a server would show, where it is known; cols are the columns of its table.
+func (e *Expression) define(cols []Column) {
+	if text, ok := definition(e.scalar, e.cond, cols); ok && e.Text != "("+text+")" {
+		e.Text = "(" + text + ")"
+	}
 }
 
 // closes tells whether the parenthesis a text begins with is closed by its last character.
@@ -73,9 +83,15 @@ func (e *Expression) Columns() (names []string) {
 
 // columnNames gives the last parts of the column references below a node, each once.
 func columnNames(node any) (names []string) {
-	seen := map[string]bool{}
+	seen, parts := map[string]bool{}, map[any]bool{}
 	walkTree(reflect.ValueOf(node), func(node any) bool {
+		if call, ok := node.(*ast.FunctionCall); ok && len(call.Parameters) > 0 && slices.Contains(ofParts, lower(ident(call.FunctionName))) {
+			parts[call.Parameters[0]] = true // a part of a date is no column
+		}
 		c, ok := node.(*ast.ColumnReferenceExpression)
+		if parts[node] {
+			return false
+		}
 		if !ok || c.MultiPartIdentifier == nil {
 			return !ok
 		}
@@ -145,6 +161,7 @@ func (e *Expression) Bind(cols []Column) (t sqltype.Type, null bool, fn func(sql
 	f := &frame{seg: make([]sqltype.Row, 1)}
 	if e.cond != nil {
 		p := b.pred(e.cond, sc)
+		e.define(cols)
 		return sqltype.Of(sqltype.Bit), true, func(row sqltype.Row) (sqltype.Value, error) {
 			f.seg[0] = row
 			v := p(f)
@@ -155,6 +172,7 @@ func (e *Expression) Bind(cols []Column) (t sqltype.Type, null bool, fn func(sql
 		}, nil
 	}
 	x := b.expr(e.scalar, sc)
+	e.define(cols)
 	return x.typ, x.null, func(row sqltype.Row) (sqltype.Value, error) {
 		f.seg[0] = row
 		v := x.eval(f)

@@ -80,12 +80,17 @@ func (n *hashJoin) open(f *frame) error {
 	err := n.run.drain(n.right, f, func() error {
 		k, ok := n.keys.of(n.keys.right, f)
 		if ok {
-			n.index[string(k)] = append(n.index[string(k)], len(n.rows))
+			of := n.index[string(k)]
+			if of == nil {
+				n.saver.take(mapEntry + len(k))
+			}
+			n.saver.take(placeSize)
+			n.index[string(k)] = append(of, len(n.rows))
 		}
 		if ok || n.full {
 			n.rows = append(n.rows, n.saver.save(f))
 		}
-		return nil
+		return n.run.err
 	})
 	if err != nil {
 		return err

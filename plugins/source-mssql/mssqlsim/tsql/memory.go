@@ -94,8 +94,11 @@ func (c *cursors) has(o *heldCursor) bool {
 	return false
 }
 
-// mapEntry is about how many bytes an entry of a map takes besides its key.
-const mapEntry = 48
+// mapEntry is about how many bytes an entry of a map takes besides its key, placeSize those of a place in a list.
+const (
+	mapEntry  = 48
+	placeSize = 8
+)
 
 // keySet is a set of rows that were seen.
 type keySet struct {

@@ -56,7 +56,7 @@ func (x *executor) locate(e *sqltype.Error, st ast.Statement) {
 	if x.batch.routine != nil {
 		e.Schema, e.Procedure = cmp.Or(x.batch.routine.Name.Schema, "dbo"), x.batch.routine.Name.Object
 	}
-	if e.First != nil {
+	for ; e.First != nil; e = e.First {
 		first := *e.First
 		first.Line, first.Schema, first.Procedure = e.Line, e.Schema, e.Procedure
 		e.First = &first
