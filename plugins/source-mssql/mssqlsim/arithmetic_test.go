@@ -18,6 +18,10 @@ func TestArithmetic(t *testing.T) {
 		{"union of decimals capped", "SELECT CAST(1 AS decimal(38,2)) UNION ALL SELECT CAST(1 AS decimal(38,30))", "~decimal(38,2) 1.00;decimal(38,2) 1.00"},
 		{"int literal beside a decimal in CASE", "SELECT CASE WHEN 1=1 THEN 1.5 ELSE 2 END", "~decimal(11,1) 1.5"},
 		{"quotient is cut", "SELECT 2.0/3, -2.0/3", "0.666666|-0.666666"},
+		// Text has the precision and scale of the decimal beside it.
+		{"decimal and text", "SELECT 1.5 + '2', '2' + 1.5, 1.5 - '2', 9.99 + '9.99', 9.999 * '9.999'", "~decimal(3,1) 3.5|decimal(3,1) 3.5|decimal(3,1) -0.5|decimal(4,2) 19.98|decimal(9,6) 99.980001"},
+		{"decimal variable and text", "DECLARE @d decimal(10,2) = 1.5; SELECT @d + '2.25'", "3.75"},
+		{"text that does not fit the decimal beside it", "SELECT 9.99 * '9.999'", "error 8115"},
 		{"int divided", "SELECT 7/2, -7/2, 7%-3, -7%3", "~int 3|int -3|int 1|int -1"},
 		{"types of integers", "SELECT CAST(1 AS tinyint)+CAST(1 AS tinyint), CAST(1 AS smallint)*1, CAST(1 AS bigint)+1", "~tinyint 2|int 1|bigint 2"},
 		{"tinyint overflow", "SELECT CAST(255 AS tinyint) + CAST(1 AS tinyint)", "error 8115"},
@@ -27,6 +31,7 @@ func TestArithmetic(t *testing.T) {
 		{"float by zero", "SELECT 1e0/0", "error 8134"},
 		{"float overflow", "SELECT 1e308*10", "error 8115"},
 		{"modulo of float", "SELECT 5e0 % 2", "error 402"},
+		{"power of a logarithm", "SELECT POWER(10, LOG10(5)), LOG10(145.175643), POWER(2.0, 3)", "5|2.1618937582509683|8.0"}, // Microsoft: LOG10 (Transact-SQL)
 		{"money sum", "SELECT CAST(1.5 AS money) + 1", "~money 2.5000"},
 		{"money product", "SELECT CAST(1.5 AS money) * CAST(2 AS money)", "~money 3.0000"},
 		{"money and decimal", "SELECT CAST(1.5 AS money) * 1.10", "~decimal(23,6) 1.650000"},

@@ -3,6 +3,7 @@ package cdc
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -154,7 +155,8 @@ func (tx *Tx) write(ctx context.Context, t *Table, changes []tsql.Change, wait l
 // change does changes of one table, all or nothing, and gives them. The database's lock is held.
 func (tx *Tx) change(ctx context.Context, t *Table, changes []tsql.Change, wait lockWait) ([]op, error) {
 	db := tx.db
-	ops := make([]op, 0, len(changes))
+	written := make([]op, 0, len(changes))
+	stay := 0
 	for _, c := range changes {
 		o := op{table: t}
 		if c.Old != nil {
@@ -171,13 +173,13 @@ func (tx *Tx) change(ctx context.Context, t *Table, changes []tsql.Change, wait 
 			}
 			o.new = t.stored(c.New, num)
 		}
-		if o.old != nil && o.new != nil && sameRow(o.old, o.new) {
-			continue // nothing is logged for a row that stays as it is
+		if o.stays() {
+			stay++
 		}
-		ops = append(ops, o)
+		written = append(written, o)
 	}
 	unique := len(t.sideIndexes()) > 0
-	for _, o := range ops {
+	for _, o := range written {
 		if len(t.kept) > 0 {
 			if err := db.await(ctx, tx, wait, lockExclusive, func() []*Tx { return t.readers(tx, o) }); err != nil {
 				return nil, err
@@ -203,7 +205,7 @@ func (tx *Tx) change(ctx context.Context, t *Table, changes []tsql.Change, wait 
 		}
 	}
 	rows := tx.mine(t)
-	for _, o := range ops {
+	for _, o := range written {
 		if err := tx.conflict(t, o); err != nil {
 			return nil, err
 		}
@@ -213,6 +215,10 @@ func (tx *Tx) change(ctx context.Context, t *Table, changes []tsql.Change, wait 
 		if cur := rows.get(o.old); cur == nil || !sameRow(cur, o.old) {
 			return nil, errStale
 		}
+	}
+	ops := written
+	if stay > 0 { // a row that stays as it is is locked, and nothing is logged for it
+		ops = slices.DeleteFunc(ops, op.stays)
 	}
 	if err := place(t, rows, ops); err != nil {
 		tx.rebase(t, tx.own[t]) // without the changes
@@ -232,6 +238,9 @@ func (tx *Tx) change(ctx context.Context, t *Table, changes []tsql.Change, wait 
 	db.srv.moves.Add(1)
 	return ops, nil
 }
+
+// stays tells an update that leaves its row as it is.
+func (o op) stays() bool { return o.old != nil && o.new != nil && sameRow(o.old, o.new) }
 
 // place puts the changes into the transaction's version: first all old rows go, so that keys may move among them.
 func place(t *Table, rows *tree, ops []op) error {

@@ -37,15 +37,17 @@ func (l *Locale) toString(v Value, from, to Type, style int) (Value, error) {
 	case isStr:
 		fixed = false
 	case isBytes:
-		if style == 1 || style == 2 {
-			s = hexText(v.s, style == 1)
-		} else if to.Unicode() {
-			u := make([]uint16, 0, len(v.s)/2)
-			for i := 0; i+1 < len(v.s); i += 2 {
-				u = append(u, uint16(v.s[i])|uint16(v.s[i+1])<<8)
+		switch {
+		case to.Kind == XML:
+			var err error
+			if s, err = decodeXML(v.s); err != nil {
+				return Value{}, err
 			}
-			s = string(utf16.Decode(u))
-		} else {
+		case style == 1 || style == 2:
+			s = hexText(v.s, style == 1)
+		case to.Unicode():
+			s = decodeUTF16(v.s)
+		default:
 			s = to.Decode(v.s)
 		}
 		fixed = false
@@ -90,6 +92,24 @@ func (l *Locale) toString(v Value, from, to Type, style int) (Value, error) {
 	return FromString(s), nil
 }
 
+// encodeUTF16 gives the units of a text, the low byte of each first.
+func encodeUTF16(s string) string {
+	d := make([]byte, 0, 2*len(s))
+	for _, u := range utf16.Encode([]rune(s)) {
+		d = append(d, byte(u), byte(u>>8))
+	}
+	return string(d)
+}
+
+// decodeUTF16 reads units, the low byte of each first; a byte that is left over is lost.
+func decodeUTF16(b string) string {
+	u := make([]uint16, 0, len(b)/2)
+	for i := 0; i+1 < len(b); i += 2 {
+		u = append(u, uint16(b[i])|uint16(b[i+1])<<8)
+	}
+	return string(utf16.Decode(u))
+}
+
 // hexText writes bytes as upper-case digits, with 0x before them if prefix is set.
 func hexText(b string, prefix bool) string {
 	const digits = "0123456789ABCDEF"
@@ -113,6 +133,13 @@ func toBinary(v Value, from, to Type, style int) (Value, error) {
 		}
 	case isStr:
 		switch {
+		case from.Kind == HierarchyID || from.Kind == Geography || from.Kind == Geometry: // which are bytes
+			b = v.s
+		case from.Kind == XML: // a mark of the byte order stands in front (Microsoft: Define the serialization of XML data)
+			b = "\xff\xfe" + encodeUTF16(v.s)
+			if to.Len != Max && len(b) > to.Len {
+				return Value{}, Errorf(6354, "Target string size is too small to represent the XML instance")
+			}
 		case style == 1 || style == 2:
 			h := strings.TrimRight(v.s, " ")
 			if style == 1 {
@@ -127,11 +154,7 @@ func toBinary(v Value, from, to Type, style int) (Value, error) {
 			}
 			b = string(d)
 		case from.Unicode():
-			d := make([]byte, 0, 2*len(v.s))
-			for _, u := range utf16.Encode([]rune(v.s)) {
-				d = append(d, byte(u), byte(u>>8))
-			}
-			b = string(d)
+			b = encodeUTF16(v.s)
 		default:
 			b = from.Encode(v.s)
 		}
@@ -144,7 +167,7 @@ func toBinary(v Value, from, to Type, style int) (Value, error) {
 		if to.Len != Max && len(d) > to.Len {
 			d = d[len(d)-to.Len:]
 		}
-		if to.Kind == Binary {
+		if to.Kind == Binary || to.Kind == RowVersion {
 			d = append(make([]byte, to.Len-len(d)), d...)
 		}
 		b = string(d)

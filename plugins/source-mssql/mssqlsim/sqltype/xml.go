@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"unicode/utf8"
 )
 
 // keptXML refuses a text that is no well-formed content, whose errors are many on a server, and one that a server does not keep as
@@ -68,6 +69,22 @@ func writtenXML(text string) (string, error) {
 			return "", err
 		}
 	}
+}
+
+// decodeXML reads bytes as a server does: their mark of the byte order tells UTF-16, and without one they are UTF-8 (Microsoft: Create
+// instances of XML data).
+func decodeXML(b string) (string, error) {
+	switch {
+	case strings.HasPrefix(b, "\xff\xfe"):
+		return decodeUTF16(b[2:]), nil
+	case strings.HasPrefix(b, "\xfe\xff"):
+		return "", Unsupported("xml of bytes with the high byte of each unit first")
+	}
+	b = strings.TrimPrefix(b, "\ufeff")
+	if !utf8.ValidString(b) {
+		return "", Unsupported("xml of bytes that are no UTF-8 and have no mark of their byte order")
+	}
+	return b, nil
 }
 
 func nameXML(n xml.Name) string {

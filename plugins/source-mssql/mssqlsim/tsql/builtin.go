@@ -32,7 +32,7 @@ func functionNamed(name string) (fn builtin, ok bool) {
 	case "EXP":
 		fn = builtin{min: 1, max: 1, bind: floats(one(math.Exp))}
 	case "LOG10":
-		fn = builtin{min: 1, max: 1, bind: floats(one(math.Log10))}
+		fn = builtin{min: 1, max: 1, bind: floats(one(log10))}
 	case "SIN":
 		fn = builtin{min: 1, max: 1, bind: floats(one(math.Sin))}
 	case "COS":

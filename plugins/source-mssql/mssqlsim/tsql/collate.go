@@ -128,7 +128,8 @@ func cut(sql string, yield func(token) bool) {
 		case strings.HasPrefix(sql[i:], "--"):
 			j, blank = until(i, "\n"), true
 		case strings.HasPrefix(sql[i:], "/*"):
-			j, blank = until(i, "*/"), true
+			j, _ = commentEnd(sql, i)
+			blank = true
 		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
 			for j < len(sql) && strings.IndexByte(" \t\r\n", sql[j]) >= 0 {
 				j++
@@ -144,6 +145,40 @@ func cut(sql string, yield func(token) bool) {
 		}
 		i = j
 	}
+}
+
+// commentEnd gives where a comment ends that begins at a place of a text, and whether it is closed there. Comments may stand in others
+// (Microsoft: Slash Star (Block Comment) (Transact-SQL)).
+func commentEnd(sql string, at int) (end int, closed bool) {
+	for depth := 0; at+1 < len(sql); at++ {
+		switch sql[at : at+2] {
+		case "/*":
+			depth++
+			at++
+		case "*/":
+			at++
+			if depth--; depth == 0 {
+				return at + 1, true
+			}
+		}
+	}
+	return len(sql), false
+}
+
+// flatComments blanks out the comments that stand in others, which the parser (teesql v1.1.0) does not read.
+func flatComments(sql string) string {
+	if strings.Count(sql, "/*") < 2 {
+		return sql
+	}
+	var b strings.Builder
+	for t := range eachToken(sql) {
+		if _, closed := commentEnd(t.text, 0); t.blank && closed && strings.HasPrefix(t.text, "/*") {
+			inner := t.text[2 : len(t.text)-2]
+			t.text = "/*" + strings.NewReplacer("/*", "  ", "*/", "  ").Replace(inner) + "*/"
+		}
+		b.WriteString(t.text)
+	}
+	return b.String()
 }
 
 func wordByte(c byte) bool {

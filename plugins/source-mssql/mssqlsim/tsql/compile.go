@@ -92,6 +92,7 @@ func (c *compiler) statements(list []ast.Statement, loop bool) error {
 // statement looks one statement through; loop tells that it is in a WHILE.
 func (c *compiler) statement(st ast.Statement, loop bool) (err error) {
 	defer func() { c.begun = c.begun || !quiet(st) }()
+	defer catch(&err)
 	switch s := st.(type) {
 	case nil:
 		return nil

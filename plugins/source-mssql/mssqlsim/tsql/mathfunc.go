@@ -173,7 +173,7 @@ func (b *binder) power(name string, args []expr) expr {
 	}
 	fl := sqltype.Of(sqltype.Float)
 	x, y := b.given(args[0], fl), b.given(args[1], fl)
-	return b.computed(t, []expr{x, y}, func(v []float64) float64 { return math.Pow(v[0], v[1]) })
+	return b.computed(t, []expr{x, y}, func(v []float64) float64 { return pow(v[0], v[1]) })
 }
 
 // floats binds functions that are float whatever they are given.

@@ -102,6 +102,12 @@ func (b *binder) arith(op sqltype.Op, x, y expr) expr {
 	if y.digits > 0 && exact(xt) {
 		yt = sqltype.Dec(y.digits, 0)
 	}
+	// Text becomes what the exact number beside it is, before the two are computed.
+	if exact(xt) && y.typ.Class() == sqltype.ClassString {
+		y, yt = b.given(y, xt), xt
+	} else if exact(yt) && x.typ.Class() == sqltype.ClassString {
+		x, xt = b.given(x, yt), yt
+	}
 	t, err := sqltype.ArithType(op, xt, yt)
 	if err != nil {
 		fail(err)

@@ -426,6 +426,13 @@ func (b *binder) sortKeys(o *ast.OrderByClause, sc *scope, p *selectPlan) (keys 
 next:
 	for at, el := range o.OrderByElements {
 		k := sortKey{desc: el.SortOrder == "Descending"}
+		if text, ok := el.Expression.(*ast.StringLiteral); ok { // the name of a column may be in quotes there, too (Microsoft: COALESCE (Transact-SQL), B)
+			if i := p.namedOnce(text.Value); i >= 0 {
+				k.e = p.outs[i]
+				keys = append(keys, k)
+				continue
+			}
+		}
 		if len(p.cols) > 0 {
 			plainOrder(el.Expression, at+1)
 		}

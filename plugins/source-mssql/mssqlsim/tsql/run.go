@@ -236,7 +236,7 @@ func (x *executor) begin(list []ast.Statement) error {
 
 // rewritten gives a text as the parser reads it.
 func (x *executor) rewritten(sql string) string {
-	return readOnly(callsBeforeFetch(wholeNumbers(quoteLogin(quoteMaster(nameKeys(rewriteMerge(endBeforeMerge(plainDevice(endThrow(callParentheses(parenthesizeVariables(rewrite(sql)))))))))))))
+	return readOnly(callsBeforeFetch(wholeNumbers(quoteLogin(quoteMaster(nameKeys(rewriteMerge(endBeforeMerge(plainDevice(endThrow(callParentheses(parenthesizeVariables(rewrite(continued(flatComments(sql)))))))))))))))
 }
 
 // parse reads a batch after rewrite.
@@ -251,6 +251,9 @@ func parse(ctx context.Context, sql string) (*ast.Script, error) {
 		return nil, err
 	}
 	if err := misplacedCollation(sql); err != nil {
+		return nil, err
+	}
+	if err := endless(sql); err != nil {
 		return nil, err
 	}
 	sc, err := parser.Parse(ctx, strings.NewReader(sql))
@@ -304,6 +307,15 @@ func (x *executor) binder() *binder {
 	return &binder{run: &run{ctx: x.ctx, sess: x.sess, out: x.out, batch: x.batch, recursion: maxRecursion, compiling: x.compiling, memory: &x.sess.Settings().memory}, ctes: map[string]*ast.CommonTableExpression{}, working: map[string]*recursion{}, tables: x.batch.tables, rowsWanted: true}
 }
 
+// implicitly begins a transaction where SET IMPLICIT_TRANSACTIONS wants one. BEGIN TRANSACTION is among the statements that do, and
+// then begins a second one (Microsoft: SET IMPLICIT_TRANSACTIONS (Transact-SQL)).
+func (x *executor) implicitly() error {
+	if x.batch.implicit && x.sess.TranCount() == 0 {
+		return x.sess.Begin()
+	}
+	return nil
+}
+
 // scoped runs fn as one statement of the session. Binding errors come out as errors.
 func (x *executor) scoped(write bool, fn func(b *binder) error) (err error) {
 	if x.compiling {
@@ -312,10 +324,8 @@ func (x *executor) scoped(write bool, fn func(b *binder) error) (err error) {
 		defer b.end()
 		return fn(b)
 	}
-	if x.batch.implicit && x.sess.TranCount() == 0 {
-		if err := x.sess.Begin(); err != nil {
-			return err
-		}
+	if err := x.implicitly(); err != nil {
+		return err
 	}
 	if write {
 		if err := x.writable(); err != nil {

@@ -381,6 +381,9 @@ func nameOf(n *ast.IdentifierOrValueExpression) string {
 func (x *executor) transaction(st ast.Statement) (bool, error) {
 	switch s := st.(type) {
 	case *ast.BeginTransactionStatement:
+		if err := x.implicitly(); err != nil {
+			return true, err
+		}
 		if err := x.sess.Begin(); err != nil {
 			return true, err
 		}

@@ -25,7 +25,7 @@ func unclosed(sql string) error {
 	shut := last[0]
 	switch {
 	case strings.HasPrefix(last, "/*"):
-		if len(last) < len("/**/") || !strings.HasSuffix(last, "*/") {
+		if _, closed := commentEnd(last, 0); !closed {
 			return sqltype.Errorf(113, "Missing end comment mark '*/'.")
 		}
 		return nil
@@ -82,6 +82,12 @@ func unsaidIn(st ast.Statement, source string, first bool) error {
 			return nearNode(source, s, false)
 		case strings.EqualFold(name, "throw"):
 			return nothingCaught()
+		case reserved[lower(name)]: // as far as the parser read it
+			return nearNode(source, s, true)
+		}
+	case *ast.UseStatement:
+		if s.DatabaseName == nil || s.DatabaseName.Value == "" {
+			return nearNode(source, s, true)
 		}
 	case *ast.AlterTableAddTableElementStatement:
 		if s.Definition != nil {
