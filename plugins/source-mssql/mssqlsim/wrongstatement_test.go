@@ -321,7 +321,7 @@ func TestWrongStatements(t *testing.T) {
 		{"SELECT x.* FROM dbo.k a", "107/15/1 The column prefix 'x' does not match with a table name or alias name used in the query."},
 		{"SELECT * FROM dbo.k a, dbo.k a", "1011/15/1 The correlation name 'a' is specified multiple times in a FROM clause."},
 		{"SELECT * FROM dbo.k, dbo.k", `1013/15/1 The objects "dbo.k" and "dbo.k" in the FROM clause have the same exposed names. Use correlation names to distinguish them.`},
-		{"SELECT a.id FROM dbo.k a JOIN dbo.k b ON SUM(a.id) = 1", "147/15/1 An aggregate may not appear in the WHERE clause unless it is in a subquery contained in a HAVING clause or a select list, and the column being aggregated is an outer reference."},
+		{"SELECT a.id FROM dbo.k a JOIN dbo.k b ON SUM(a.id) = 1", "1015/15/1 An aggregate cannot appear in an ON clause unless it is in a subquery contained in a HAVING clause or select list, and the column being aggregated is an outer reference."},
 		{"SELECT id FROM dbo.k WHERE id IN (SELECT * FROM dbo.k)", "116/15/1 Only one expression can be specified in the select list when the subquery is not introduced with EXISTS."},
 		{"SELECT id FROM dbo.k WHERE EXISTS SELECT 1", "156/15/1 Incorrect syntax near the keyword 'SELECT'."},
 		{"SELECT id FROM dbo.k WHERE name = NULL AND", "102/15/1 Incorrect syntax near 'AND'."},

@@ -137,7 +137,7 @@ func (s *Session) withSoleUse(ctx context.Context, db *Database, own int, state 
 			err = notAltered(sqltype.Errorf(5070, "Database state cannot be changed while other users are using the database '%s'", db.Name))
 		default:
 			if err = db.takenBy(s); err == nil && !state.Rollback && s.neededBy(db, map[*Database]bool{}) {
-				err = notAltered(errDeadlock())
+				err = notAltered(errDeadlock(s.SPID))
 			}
 			if err == nil {
 				db.claimed = s

@@ -1,6 +1,7 @@
 package cdc
 
 import (
+	"fmt"
 	"sync"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
@@ -30,7 +31,7 @@ func (g *waitGraph) enter(tx *Tx, blockers []*Tx) (doomed <-chan struct{}, err e
 		victim := cheapest(circle)
 		victim.blockers = nil // it is about to let go
 		if victim == tx {
-			return nil, errDeadlock()
+			return nil, errDeadlock(tx.session)
 		}
 		close(victim.doomed)
 	}
@@ -83,8 +84,8 @@ func cheapest(circle []*Tx) *Tx {
 	return victim
 }
 
-func errDeadlock() *sqltype.Error {
-	return &sqltype.Error{Number: 1205, State: 45, Class: 13, Message: "Transaction was deadlocked on lock resources with another process and has been chosen as the deadlock victim. Rerun the transaction."}
+func errDeadlock(spid int16) *sqltype.Error {
+	return &sqltype.Error{Number: 1205, State: 45, Class: 13, Message: fmt.Sprintf("Transaction (Process ID %d) was deadlocked on lock resources with another process and has been chosen as the deadlock victim. Rerun the transaction.", spid)}
 }
 
 // wake lets all who wait look again. The database's lock is held.

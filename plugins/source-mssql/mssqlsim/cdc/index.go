@@ -261,15 +261,7 @@ func (t *Table) notUnique(x *index, row sqltype.Row) error {
 func (t *Table) keyText(ids []int, row sqltype.Row) string {
 	var vals []string
 	for _, id := range ids {
-		v, typ := at(row, id), t.byID(id).Type
-		s, err := sqltype.Format(v, typ, 0)
-		switch {
-		case v.IsNull() || err != nil && typ.Class() != sqltype.ClassBinary:
-			s = "<NULL>"
-		case err != nil:
-			s = fmt.Sprintf("0x%x", v.Str())
-		}
-		vals = append(vals, s)
+		vals = append(vals, tsql.KeyText(at(row, id), t.byID(id).Type))
 	}
 	return strings.Join(vals, ", ")
 }

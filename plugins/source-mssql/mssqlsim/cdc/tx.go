@@ -364,7 +364,7 @@ func (db *Database) await(ctx context.Context, tx *Tx, wait lockWait, mode lockM
 		showUnblocked(ctx)
 		db.mu.Lock()
 		if !db.srv.waiting.leave(tx) {
-			return errDeadlock()
+			return errDeadlock(tx.session)
 		}
 		if err != nil {
 			return err

@@ -31,6 +31,9 @@ func (b *binder) choice(x ast.ScalarExpression, sc *scope) expr {
 	case *ast.IIfCall:
 		return b.caseOf([]pred{b.pred(e.Predicate, sc)}, []expr{b.expr(e.ThenExpression, sc)}, e.ElseExpression, sc)
 	case *ast.CoalesceExpression:
+		if len(e.Expressions) < 2 {
+			failf(102, "Incorrect syntax near ')'.")
+		}
 		return b.coalesce(b.exprs(e.Expressions, sc))
 	case *ast.NullIfExpression:
 		v, w := b.expr(e.FirstExpression, sc), b.expr(e.SecondExpression, sc)

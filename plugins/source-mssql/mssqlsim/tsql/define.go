@@ -1,6 +1,7 @@
 package tsql
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
@@ -40,6 +41,7 @@ func (x *executor) define(st ast.Statement) (bool, error) {
 	case *ast.DropTableStatement:
 		return true, x.scoped(true, func(b *binder) error {
 			for _, o := range s.Objects {
+				noVariable(o)
 				if err := x.sess.DropTable(objectName(o), s.IsIfExists); err != nil {
 					return err
 				}
@@ -51,6 +53,7 @@ func (x *executor) define(st ast.Statement) (bool, error) {
 			if len(s.PartitionRanges) > 0 {
 				return sqltype.Unsupported("TRUNCATE of partitions")
 			}
+			noVariable(s.TableName)
 			return x.sess.Truncate(objectName(s.TableName))
 		})
 	case *ast.CreateSchemaStatement:
@@ -109,13 +112,20 @@ func (x *executor) define(st ast.Statement) (bool, error) {
 	return false, nil
 }
 
+// noVariable refuses a table variable where a table is to be named.
+func noVariable(n *ast.SchemaObjectName) {
+	if o := n.BaseIdentifier; o != nil && strings.HasPrefix(o.Value, "@") && o.QuoteType == "NotQuoted" {
+		failf(102, "Incorrect syntax near '%s'.", o.Value)
+	}
+}
+
 // dbcc carries out DBCC CHECKIDENT and USEROPTIONS.
 func (x *executor) dbcc(s *ast.DbccStatement) error {
 	if s.Command == "UserOptions" {
 		return x.userOptions(s)
 	}
 	if s.Command != "CheckIdent" {
-		return sqltype.Unsupported("DBCC %s", s.Command)
+		return sqltype.Unsupported("DBCC %s", strings.ToUpper(cmp.Or(s.DllName, s.Command)))
 	}
 	return x.scoped(true, func(b *binder) error {
 		table, reseed := "", false

@@ -148,6 +148,9 @@ func (b *binder) expr(x ast.ScalarExpression, sc *scope) expr {
 	case *ast.IntegerLiteral, *ast.NumericLiteral, *ast.MoneyLiteral, *ast.RealLiteral, *ast.StringLiteral, *ast.BinaryLiteral, *ast.NullLiteral:
 		return b.literal(x)
 	case *ast.VariableReference:
+		if strings.HasPrefix(e.Name, "@@") { // as an argument of EXECUTE the parser takes it for a variable
+			return b.global(e.Name)
+		}
 		v := b.variable(e.Name)
 		return expr{typ: v.typ, null: true, konst: !b.assigning, eval: func(*frame) sqltype.Value { return v.val }}
 	case *ast.GlobalVariableExpression:

@@ -1,6 +1,7 @@
 package tsql
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -127,7 +128,7 @@ func (b *binder) declare(ref ast.TableReference, sc *scope, applied bool) *sourc
 		}
 		unsupported("the join %s", x.UnqualifiedJoinType)
 	}
-	unsupported("the table reference %s", nodeName(ref))
+	unsupported("the table reference %s", cmp.Or(elsewhere[nodeName(ref)], nodeName(ref)))
 	return nil
 }
 
@@ -276,7 +277,9 @@ func (b *binder) join(s *source, sc *scope, cs []*conjunct, avail uint64) node {
 	}
 	var on []*conjunct
 	if s.on != nil {
+		b.joining = true
 		on = b.conjuncts(s.on, sc)
+		b.joining = false
 	}
 	if s.kind == "full" {
 		return b.full(s, sc, on, avail)
@@ -365,3 +368,8 @@ func (b *binder) filtered(n node, cs []*conjunct, mask uint64) node {
 	}
 	return &filterNode{run: b.run, input: n, preds: preds}
 }
+
+// elsewhere are the table references that read what is not in the server (Microsoft: Rowset functions (Transact-SQL)), by their
+// names in the language.
+var elsewhere = map[string]string{"OpenRowsetTableReference": "OPENROWSET", "BulkOpenRowset": "OPENROWSET", "OpenQueryTableReference": "OPENQUERY",
+	"AdHocTableReference": "OPENDATASOURCE", "OpenXmlTableReference": "OPENXML"}

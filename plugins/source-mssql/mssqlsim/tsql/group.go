@@ -118,6 +118,9 @@ func (b *binder) aggregate(name string, e *ast.FunctionCall, sc *scope) expr {
 		if b.setting {
 			failf(157, "An aggregate may not appear in the set list of an UPDATE statement.")
 		}
+		if b.joining {
+			failf(1015, "An aggregate cannot appear in an ON clause unless it is in a subquery contained in a HAVING clause or select list, and the column being aggregated is an outer reference.")
+		}
 		failf(147, "An aggregate may not appear in the WHERE clause unless it is in a subquery contained in a HAVING clause or a select list, and the column being aggregated is an outer reference.")
 	}
 	if name == "STRING_AGG" {

@@ -78,6 +78,9 @@ func (b *binder) target(ref ast.TableReference) (Writable, Name) {
 		failf(1087, "Must declare the table variable \"%s\".", x.Variable.Name)
 	case *ast.NamedTableReference:
 		n, hint := objectName(x.SchemaObject), lockHint(x.TableHints, true)
+		if n.Schema == "" && b.ctes[lower(n.Object)] != nil {
+			unsupported("a change through the common table expression %s", n)
+		}
 		rel, err := b.sess.Relation(n)
 		if err != nil {
 			fail(err)

@@ -27,6 +27,8 @@ type binder struct {
 	written string
 	// setting: the values of SET of an UPDATE are being bound.
 	setting bool
+	// joining tells that a condition of ON is bound.
+	joining bool
 	changes *changeTarget
 	// looked is the asterisk of EXISTS, of which no column is wanted.
 	looked *ast.SelectStarExpression

@@ -35,6 +35,9 @@ func (b *binder) recursive(c *ast.CommonTableExpression) plan {
 	r := &recursion{run: b.run, name: c.ExpressionName.Value}
 	list := unionAll(c.QueryExpression)
 	first := slices.IndexFunc(list, r.named)
+	if len(list) == 1 && r.within(list[0]) {
+		failf(252, "Recursive common table expression '%s' does not contain a top-level UNION ALL operator.", r.name)
+	}
 	if first <= 0 {
 		return nil
 	}
@@ -78,6 +81,18 @@ func (b *binder) recursive(c *ast.CommonTableExpression) plan {
 		}
 	}
 	return r
+}
+
+// within tells whether a query or one of those that UNION, EXCEPT or INTERSECT joins names the expression, where it means none
+// that is around it.
+func (r *recursion) within(q ast.QueryExpression) bool {
+	switch x := q.(type) {
+	case *ast.QueryParenthesisExpression:
+		return r.within(x.QueryExpression)
+	case *ast.BinaryQueryExpression:
+		return r.within(x.FirstQueryExpression) || r.within(x.SecondQueryExpression)
+	}
+	return r.named(q)
 }
 
 // named tells whether the FROM of a query names the expression.

@@ -220,6 +220,9 @@ func (x *executor) script(sql string) (*ast.Script, error) {
 	}
 	x.batch.source, x.batch.text = x.rewritten(sql), sql
 	sc, err := parse(x.ctx, x.batch.source)
+	if m := rowsets.FindStringSubmatch(sql); err != nil && m != nil {
+		return nil, sqltype.Unsupported("the table reference %s", strings.ToUpper(m[1]))
+	}
 	if m := quantified.FindStringSubmatch(sql); err != nil && m != nil {
 		return nil, sqltype.Unsupported("a comparison with %s (SELECT ...), which its parser does not read", strings.ToUpper(m[1]))
 	}

@@ -67,6 +67,7 @@ func (x *executor) locate(e *sqltype.Error, st ast.Statement) {
 // control of flow but WHILE, see loop (Microsoft: [MS-TDS] DONE; @@ERROR (Transact-SQL)).
 func (x *executor) done(st ast.Statement) {
 	kind := KindOther
+	x.batch.counted(st)
 	switch st.(type) {
 	case *ast.BeginEndBlockStatement, *ast.IfStatement, *ast.WhileStatement, *ast.BreakStatement, *ast.ContinueStatement, *ast.ReturnStatement, *ast.TryCatchStatement,
 		*ast.DeclareVariableStatement, *ast.DeclareTableVariableStatement:
@@ -225,7 +226,7 @@ func (x *executor) branch(s *ast.IfStatement) (flow, error) {
 	if err != nil {
 		return goOn, err
 	}
-	x.batch.lastError = 0
+	x.batch.lastError, x.batch.rowCount = 0, 0
 	next := s.ElseStatement
 	if ok {
 		next = s.ThenStatement
@@ -248,6 +249,7 @@ func (x *executor) loop(s *ast.WhileStatement) (flow, error) {
 		// Each look at the condition has a DONE, as TestSprocWithCursorNoResult of Microsoft's Go driver counts them of a server;
 		// that of IF is not known.
 		x.out.Done(KindOther)
+		x.batch.rowCount = 0
 		if !ok {
 			return goOn, nil
 		}
@@ -256,6 +258,7 @@ func (x *executor) loop(s *ast.WhileStatement) (flow, error) {
 			return f, err
 		}
 		if f == leaveLoop {
+			x.batch.rowCount = 0
 			return goOn, nil
 		}
 	}

@@ -2,6 +2,8 @@ package tsql
 
 import (
 	"context"
+	"fmt"
+	"hash/crc32"
 	"strings"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
@@ -18,8 +20,26 @@ type tableVar struct {
 	rows     []sqltype.Row
 	computed map[int]func(sqltype.Row) (sqltype.Value, error)
 	checks   []func(sqltype.Row) (sqltype.Value, error)
-	unique   [][]int // columns that no two rows agree in
-	next     int64   // value of the identity column in the next row
+	unique   []uniqueColumns
+	next     int64 // value of the identity column in the next row
+}
+
+// uniqueColumns are columns that no two rows agree in, by a constraint whose name a server makes up.
+type uniqueColumns struct {
+	cols       []int
+	kind, name string
+}
+
+// KeyText is a value as the error of a key that is there twice shows it.
+func KeyText(v sqltype.Value, typ sqltype.Type) string {
+	s, err := sqltype.Format(v, typ, 0)
+	switch {
+	case v.IsNull() || err != nil && typ.Class() != sqltype.ClassBinary:
+		return "<NULL>"
+	case err != nil:
+		return fmt.Sprintf("0x%x", v.Str())
+	}
+	return s
 }
 
 // tableVariable makes a table variable from its declaration.
@@ -63,7 +83,13 @@ func (x *executor) tableVariable(b *binder, name string, d *ast.TableDefinition)
 		for _, c := range i.Columns {
 			cols = append(cols, columnOf(def.Columns, c.Name))
 		}
-		t.unique = append(t.unique, cols)
+		key := uniqueColumns{cols: cols, kind: "UNIQUE KEY", name: "UQ"}
+		if i.Kind == PrimaryKey {
+			key.kind, key.name = "PRIMARY KEY", "PK"
+		}
+		id := crc32.ChecksumIEEE([]byte(lower(name)))
+		key.name = fmt.Sprintf("%s__#%07X__%08X%08X", key.name, id>>4, id, crc32.ChecksumIEEE(fmt.Append(nil, key.name, cols)))
+		t.unique = append(t.unique, key)
 	}
 	return t
 }
@@ -169,18 +195,22 @@ func (t *tableVar) fill(c Change, next *int64) error {
 
 // distinct checks the unique columns.
 func (t *tableVar) distinct(rows []sqltype.Row) error {
-	for _, cols := range t.unique {
+	for _, unique := range t.unique {
 		seen := map[string]bool{}
 		for _, row := range rows {
 			if row == nil {
 				continue
 			}
 			var key []byte
-			for _, c := range cols {
+			var texts []string
+			for _, c := range unique.cols {
 				key = row[c].AppendKey(key, t.cols[c].Type)
+				texts = append(texts, KeyText(row[c], t.cols[c].Type))
 			}
 			if seen[string(key)] {
-				return sqltype.Errorf(2627, "Violation of PRIMARY KEY or UNIQUE KEY constraint. Cannot insert duplicate key in object 'dbo.%s'.", t.name)
+				e := sqltype.Errorf(2627, "Violation of %s constraint '%s'. Cannot insert duplicate key in object 'dbo.%s'. The duplicate key value is (%s).", unique.kind, unique.name, t.name, strings.Join(texts, ", "))
+				e.Class = 14
+				return e
 			}
 			seen[string(key)] = true
 		}

@@ -75,4 +75,6 @@ func barePoint(sql string) bool {
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
 
+var rowsets = regexp.MustCompile(`(?i)\b(openquery|openrowset|opendatasource|openxml)\s*\(`)
+
 var quantified = regexp.MustCompile(`(?i)[=<>]\s*(any|all|some)\s*\(\s*select\b`)

@@ -63,7 +63,7 @@ func (b *binder) window(name string, e *ast.FunctionCall, sc *scope) expr {
 	case "NTILE":
 		need(1, 1)
 		if w.tiles = b.value(e.Parameters[0]).Int(); w.tiles < 1 {
-			failf(5349, "The %s function requires a positive integer argument.", "NTILE")
+			failf(4116, "The function 'ntile' takes only a positive int or bigint expression as its input.")
 		}
 	case "LAG", "LEAD":
 		need(1, 3)
