@@ -249,24 +249,27 @@ func missing(permission, database string) *sqltype.Error {
 
 // Guard tells whether the session may do something to a relation. Relations of the system are for everybody.
 func (s *Session) Guard(rel tsql.Relation, permission string, columns []int) error {
-	var o object
+	var (
+		db  *Database
+		get func() object
+	)
 	switch r := rel.(type) {
 	case *source:
-		r.t.db.mu.RLock()
-		o = r.t.object()
-		r.t.db.mu.RUnlock()
+		db, get = r.t.db, r.t.object
 	case *changeTable:
-		o = r.in.object()
+		db, get = r.in.table.db, r.in.object
 	case *columnGuard:
-		o = r.in.object()
+		db, get = r.in.table.db, r.in.object
 	default:
 		return nil
 	}
-	db := o.table.db
+	db.mu.RLock() // others may change the shape meanwhile
+	o := get()
+	sec := o.securable()
+	db.mu.RUnlock()
 	if s.chain.reaches(db, o.schema) {
 		return nil
 	}
-	sec := o.securable()
 	a := s.access(db, permission, sec)
 	if a.all() {
 		return nil
