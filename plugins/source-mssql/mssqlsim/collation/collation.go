@@ -96,16 +96,25 @@ func (c *Collation) Description() string {
 
 // Find gives a collation by its name, in whatever case.
 func Find(name string) (*Collation, bool) {
+	i, ok := Index(name)
+	if !ok {
+		return nil, false
+	}
+	return At(i), true
+}
+
+// Index gives the place of a collation among all of them, which is a shorter name for it.
+func Index(name string) (int, bool) {
 	a := all()
 	i, ok := a.byName[name]
 	if !ok {
 		i, ok = a.byFold[strings.ToLower(name)]
 	}
-	if !ok {
-		return nil, false
-	}
-	return &a.list[i], true
+	return i, ok
 }
+
+// At gives the collation at a place that Index gave.
+func At(i int) *Collation { return &all().list[i] }
 
 // Hidden tells whether a name is one of a collation that exists but is not here: nobody may call it unknown.
 func Hidden(name string) bool {

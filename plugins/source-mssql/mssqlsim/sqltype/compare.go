@@ -19,6 +19,9 @@ func Compare(a, b Value, t Type) int {
 	if a.repr == isNull || b.repr == isNull {
 		return cmp.Compare(min(a.repr, 1), min(b.repr, 1))
 	}
+	if t.Kind == Variant {
+		return compareVariants(a, b)
+	}
 	switch a.repr {
 	case isInt, isTime:
 		return cmp.Compare(a.n, b.n)

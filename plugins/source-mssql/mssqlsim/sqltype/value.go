@@ -6,6 +6,8 @@ import (
 	"math/big"
 	"strings"
 	"time"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/collation"
 )
 
 type repr uint8
@@ -167,7 +169,12 @@ func (v Value) Base() Type {
 	switch t.Class() {
 	case ClassDecimal:
 		t.Prec, t.Scale = uint8(v.off), v.scale
-	case ClassString, ClassBinary:
+	case ClassString:
+		t.Len = int(v.off)
+		if v.n > 0 {
+			t.Collation = collation.At(int(v.n - 1)).Name
+		}
+	case ClassBinary:
 		t.Len = int(v.off)
 	case ClassTime:
 		t.Scale = v.scale
@@ -175,14 +182,19 @@ func (v Value) Base() Type {
 	return t
 }
 
-// varied makes a value one of a sql_variant. What its base type says of length, precision and scale is kept in the fields
-// that values of the type have no use for.
+// varied makes a value one of a sql_variant. What its base type says of length, precision, scale and collation is kept in the
+// fields that values of the type have no use for.
 func (v Value) varied(from Type) Value {
 	v.base = from.Kind
 	switch from.Class() {
 	case ClassDecimal:
 		v.off = int16(from.AsDecimal().Prec)
-	case ClassString, ClassBinary:
+	case ClassString:
+		v.off = int16(from.Len)
+		if i, ok := collation.Index(from.Collation); ok && from.Collation != DefaultCollation {
+			v.n = int64(i) + 1
+		}
+	case ClassBinary:
 		v.off = int16(from.Len)
 	case ClassTime:
 		v.scale = from.Scale
@@ -193,7 +205,9 @@ func (v Value) varied(from Type) Value {
 // unvaried takes the value out of its sql_variant.
 func (v Value) unvaried() Value {
 	switch (Type{Kind: v.base}).Class() {
-	case ClassDecimal, ClassString, ClassBinary:
+	case ClassString:
+		v.off, v.n = 0, 0
+	case ClassDecimal, ClassBinary:
 		v.off = 0
 	case ClassTime:
 		v.scale = 0
@@ -213,6 +227,9 @@ func (v Value) Same(w Value) bool {
 
 // AppendKey appends bytes that are equal for values that compare equal, for hashing.
 func (v Value) AppendKey(b []byte, t Type) []byte {
+	if t.Kind == Variant && v.repr != isNull {
+		return v.variantKey(b)
+	}
 	switch v.repr {
 	case isNull:
 		return append(b, 0)

@@ -166,6 +166,12 @@ func (b *binder) compare(op string, v, w expr) pred {
 		if p.IsNull() || q.IsNull() {
 			return unknown
 		}
+		if t.Kind == sqltype.Variant {
+			if err := sqltype.VariantDoubt(p, q); err != nil {
+				b.fail(err)
+				return unknown
+			}
+		}
 		switch n := cmp(&p, &q); {
 		case n < 0:
 			return truth(c.less)
