@@ -12,7 +12,7 @@ import (
 
 // endless gives the error of a text whose end the parser does not find; nil where there is none.
 func endless(sql string) error {
-	if !hasWord(sql, "cursor") && !hasWord(sql, "statistics") && !hasWord(sql, "view") && !hasWord(sql, "optimize") && !hasWord(sql, "spatial") &&
+	if !hasWord(sql, "cursor") && !hasWord(sql, "insensitive") && !hasWord(sql, "scroll") && !hasWord(sql, "statistics") && !hasWord(sql, "view") && !hasWord(sql, "optimize") && !hasWord(sql, "spatial") &&
 		!hasWord(sql, "external") && !hasWord(sql, "partitions") {
 		return nil
 	}
@@ -30,7 +30,7 @@ func endless(sql string) error {
 			if on := l.behindName(i + 2); l.at(on, "on") {
 				wrong = l.names(l.behindName(on + 1))
 			}
-		case l.at(i, "cursor") && i > 1:
+		case l.at(i, "declare"):
 			wrong = l.cursor(i)
 		case l.at(i, "optimize", "for"):
 			wrong = l.variables(i + 2)
@@ -101,21 +101,21 @@ func (l lists) names(i int) int {
 	}
 }
 
-// cursor gives the place where the options of DECLARE CURSOR go wrong, -1 where they do not.
+// cursor gives the place where the options of DECLARE CURSOR go wrong, -1 where they do not, or it is another DECLARE: a variable has its
+// cursor by SET.
 func (l lists) cursor(i int) int {
-	start := i
-	for start > 0 && i-start < 8 && !l.at(start, "declare") {
-		start--
-	}
-	if !l.at(start, "declare") || !l.name(start+1) || strings.HasPrefix(l.word(start+1), "@") { // a variable has its cursor by SET
+	if !l.name(i+1) || strings.HasPrefix(l.word(i+1), "@") || !l.at(i+2, "cursor") && !l.at(i+2, "insensitive") && !l.at(i+2, "scroll") {
 		return -1
 	}
-	for k := start + 2; ; k++ {
+	behind := false
+	for k := i + 2; ; k++ {
 		w := lower(l.word(k))
 		switch {
-		case w == "for":
+		case w == "for" && behind:
 			return -1
-		case w != "cursor" && !cursorWords[w]:
+		case w == "cursor" && !behind:
+			behind = true
+		case w == "insensitive" && behind, !cursorWords[w]:
 			return k
 		}
 	}
