@@ -61,7 +61,7 @@ func TestTextFunctions(t *testing.T) {
 	})
 }
 
-// Comparison under collations (Microsoft: Collation and Unicode support, Collation precedence).
+// Comparison under collations (Microsoft: Collation and Unicode support, Collation precedence; database engine events and errors 0 to 999, 457).
 func TestCollations(t *testing.T) {
 	t.Parallel()
 	db, conn := newDatabase(t)
@@ -86,6 +86,6 @@ INSERT INTO dbo.words VALUES ('a','a','a','a'), ('A','A','A','A'), ('b ','b ','b
 		{"NULL comes first", "SELECT a FROM (VALUES (1),(NULL),(0)) AS t(a) ORDER BY a", "NULL;0;1"},
 		{"binary values of other lengths", "SELECT CASE WHEN 0x0100 = 0x01 THEN 1 ELSE 0 END", "1"},
 		{"ORDER BY under COLLATE", "SELECT d FROM dbo.words WHERE d <> 'b' ORDER BY d COLLATE Latin1_General_BIN2", "A;a"},
-		{"CASE of columns that do not agree, compared", "SELECT 1 FROM dbo.words WHERE CASE WHEN 1=1 THEN ci ELSE cs END = 'a'", "error 468"},
+		{"CASE of columns that do not agree, compared", "SELECT 1 FROM dbo.words WHERE CASE WHEN 1=1 THEN ci ELSE cs END = 'a'", "error 457"},
 	})
 }

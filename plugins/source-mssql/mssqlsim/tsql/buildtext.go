@@ -22,7 +22,7 @@ func (b *binder) concat(name string, args []expr) expr {
 		}
 	}
 	length, separator, konst := 0, 0, true
-	var coll coercibility
+	var l label
 	t := sqltype.Str(kind, sqltype.Max)
 	for i := range args {
 		n := 1
@@ -30,7 +30,7 @@ func (b *binder) concat(name string, args []expr) expr {
 		case sqltype.ClassNull:
 		case sqltype.ClassString:
 			n = a.typ.Len
-			t.Collation, coll = agree(expr{typ: t, coll: coll}, a)
+			l = agree(strings.ToLower(name), expr{typ: t}.labelled(l), a)
 		default:
 			n = implicitWidth(a.typ)
 		}
@@ -48,8 +48,8 @@ func (b *binder) concat(name string, args []expr) expr {
 	if length != sqltype.Max {
 		length = max(1, min(length, limit))
 	}
-	t.Len = length
-	return folded(expr{typ: t, konst: konst, coll: coll, eval: func(f *frame) sqltype.Value {
+	t.Len, t.Collation = length, l.collation
+	return folded(expr{typ: t, konst: konst, coll: l.rank, clash: l.clash, eval: func(f *frame) sqltype.Value {
 		var s strings.Builder
 		sep, first := "", true
 		for i, a := range args {

@@ -14,6 +14,7 @@ type Column struct {
 	Nullable bool
 	Identity bool
 	Computed bool
+	label    *label
 	Base     Name // the table that it is a column of, wholly qualified; empty of what is computed
 }
 

@@ -44,7 +44,7 @@ func (b *binder) choice(x ast.ScalarExpression, sc *scope) expr {
 			unsupported("NULL and variables of NULLIF with SET ANSI_NULLS OFF")
 		}
 		eq := b.compare("Equals", v, w)
-		return expr{typ: v.typ, null: true, coll: v.coll, eval: func(f *frame) sqltype.Value {
+		return expr{typ: v.typ, null: true, coll: v.coll, clash: v.clash, eval: func(f *frame) sqltype.Value {
 			if eq(f) == yes {
 				return sqltype.Value{}
 			}
@@ -55,9 +55,9 @@ func (b *binder) choice(x ast.ScalarExpression, sc *scope) expr {
 	return expr{}
 }
 
-// common gives the type that several expressions take together, with their collation; Null when all are the constant
-// NULL.
-func common(vs []expr) (t sqltype.Type, c coercibility) {
+// common gives the type that several expressions take together in an operation, with the label of their collation; Null when all are
+// the constant NULL.
+func common(operation string, vs []expr) (t sqltype.Type, l label) {
 	t = sqltype.Of(sqltype.Null)
 	var text *expr
 	for i, v := range vs {
@@ -69,14 +69,14 @@ func common(vs []expr) (t sqltype.Type, c coercibility) {
 			text = &vs[i]
 			continue
 		}
-		both := *text
-		both.typ.Collation, both.coll = agree(*text, v)
+		both := text.labelled(agree(operation, *text, v))
 		text = &both
 	}
 	if t.Class() == sqltype.ClassString && text != nil {
-		t.Collation, c = text.typ.Collation, text.coll
+		l = text.label().settled(t, vs...)
+		t.Collation = l.collation
 	}
-	return t, c
+	return t, l
 }
 
 func (b *binder) caseOf(ps []pred, vs []expr, els ast.ScalarExpression, sc *scope) expr {
@@ -84,7 +84,7 @@ func (b *binder) caseOf(ps []pred, vs []expr, els ast.ScalarExpression, sc *scop
 	if els != nil {
 		otherwise = b.expr(els, sc)
 	}
-	t, coll := common(append(vs[:len(vs):len(vs)], otherwise))
+	t, l := common("CASE", append(vs[:len(vs):len(vs)], otherwise))
 	if t.Kind == sqltype.Null {
 		failf(8133, "At least one of the result expressions in a CASE specification must be an expression other than the NULL constant.")
 	}
@@ -94,7 +94,7 @@ func (b *binder) caseOf(ps []pred, vs []expr, els ast.ScalarExpression, sc *scop
 		vs[i] = b.given(vs[i], t)
 	}
 	otherwise = b.given(otherwise, t)
-	return expr{typ: t, null: null, coll: coll, eval: func(f *frame) sqltype.Value {
+	return expr{typ: t, null: null, coll: l.rank, clash: l.clash, eval: func(f *frame) sqltype.Value {
 		for i, p := range ps {
 			if p(f) == yes {
 				return vs[i].eval(f)
@@ -105,7 +105,7 @@ func (b *binder) caseOf(ps []pred, vs []expr, els ast.ScalarExpression, sc *scop
 }
 
 func (b *binder) coalesce(vs []expr) expr {
-	t, coll := common(vs)
+	t, l := common("CASE", vs)
 	if t.Kind == sqltype.Null {
 		failf(4127, "At least one of the arguments to COALESCE must be an expression that is not the NULL constant.")
 	}
@@ -114,7 +114,7 @@ func (b *binder) coalesce(vs []expr) expr {
 		null, konst = null && v.null, konst && v.konst
 		vs[i] = b.given(v, t)
 	}
-	return expr{typ: t, null: null, konst: konst, coll: coll, eval: func(f *frame) sqltype.Value {
+	return expr{typ: t, null: null, konst: konst, coll: l.rank, clash: l.clash, eval: func(f *frame) sqltype.Value {
 		for _, v := range vs {
 			if x := v.eval(f); !x.IsNull() {
 				return x
@@ -126,14 +126,14 @@ func (b *binder) coalesce(vs []expr) expr {
 
 // isNull is ISNULL, which has the type of its first argument (Microsoft: ISNULL (Transact-SQL)).
 func (b *binder) isNull(args []expr) expr {
-	t, coll := args[0].typ, args[0].coll
+	t, l := args[0].typ, args[0].label()
 	if t.Kind == sqltype.Null {
-		if t, coll = args[1].typ, args[1].coll; t.Kind == sqltype.Null {
+		if t, l = args[1].typ, args[1].label(); t.Kind == sqltype.Null {
 			t = sqltype.Of(sqltype.Int)
 		}
 	}
 	x, y := b.given(args[0], t), b.given(args[1], t)
-	return expr{typ: t, null: x.null && y.null, konst: x.konst && y.konst, coll: coll, eval: func(f *frame) sqltype.Value {
+	return expr{typ: t, null: x.null && y.null, konst: x.konst && y.konst, coll: l.rank, clash: l.clash, eval: func(f *frame) sqltype.Value {
 		if v := x.eval(f); !v.IsNull() {
 			return v
 		}
@@ -144,14 +144,14 @@ func (b *binder) isNull(args []expr) expr {
 // choose is CHOOSE (Microsoft: CHOOSE (Transact-SQL)).
 func (b *binder) choose(args []expr) expr {
 	index, vs := b.given(args[0], sqltype.Of(sqltype.Int)), args[1:]
-	t, coll := common(vs)
+	t, l := common("CHOOSE", vs)
 	if t.Kind == sqltype.Null {
 		failf(8133, "At least one of the result expressions in a CASE specification must be an expression other than the NULL constant.")
 	}
 	for i := range vs {
 		vs[i] = b.given(vs[i], t)
 	}
-	return expr{typ: t, null: true, coll: coll, eval: func(f *frame) sqltype.Value {
+	return expr{typ: t, null: true, coll: l.rank, clash: l.clash, eval: func(f *frame) sqltype.Value {
 		if n := index.eval(f); !n.IsNull() && n.Int() >= 1 && n.Int() <= int64(len(vs)) {
 			return vs[n.Int()-1].eval(f)
 		}
@@ -161,9 +161,9 @@ func (b *binder) choose(args []expr) expr {
 
 // extreme is GREATEST and LEAST, which skip NULL (Microsoft: Logical functions - GREATEST (Transact-SQL)).
 func (b *binder) extreme(name string, args []expr) expr {
-	t, coll := common(args)
-	if coll == conflicting {
-		failf(468, "Cannot resolve the collation conflict in the %s operation.", lower(name))
+	t, l := common(lower(name), args)
+	if l.rank == conflicting {
+		failf(468, "Cannot resolve the collation conflict between \"%s\" and \"%s\" in the %s operation.", l.clash.later, l.clash.earlier, lower(name))
 	}
 	if t.Kind == sqltype.Null {
 		t = sqltype.Of(sqltype.Int)
@@ -174,7 +174,7 @@ func (b *binder) extreme(name string, args []expr) expr {
 		args[i] = b.given(args[i], t)
 	}
 	cmp := sqltype.Comparer(t)
-	return expr{typ: t, null: null, coll: coll, eval: func(f *frame) sqltype.Value {
+	return expr{typ: t, null: null, coll: l.rank, clash: l.clash, eval: func(f *frame) sqltype.Value {
 		var best sqltype.Value
 		for _, a := range args {
 			v := a.eval(f)

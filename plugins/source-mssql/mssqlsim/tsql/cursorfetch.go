@@ -135,6 +135,7 @@ func (x *executor) rowsOf(q *cursorQuery) (rows []sqltype.Row, err error) {
 		b.hints(q.statement.OptimizerHints)
 		b.with(q.statement.WithCtesAndXmlNamespaces)
 		p := b.query(q.statement.QueryExpression, nil)
+		namedAll(p.columns())
 		if err := p.open(nil); err != nil {
 			return err
 		}

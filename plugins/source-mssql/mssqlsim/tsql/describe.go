@@ -61,6 +61,7 @@ func (x *executor) describeStatement(st ast.Statement, cols *[]Column) (done boo
 		return true, x.plain(func(b *binder) {
 			b.with(s.WithCtesAndXmlNamespaces)
 			*cols = b.query(s.QueryExpression, nil).columns()
+			namedAll(*cols)
 		})
 	case *ast.DeclareVariableStatement, *ast.DeclareTableVariableStatement, *ast.SetVariableStatement, *ast.PredicateSetStatement, *ast.SetTransactionIsolationLevelStatement, *ast.SetCommandStatement, *ast.PrintStatement, *ast.InsertStatement, *ast.UpdateStatement,
 		*ast.DeleteStatement, *ast.BeginTransactionStatement, *ast.CommitTransactionStatement:

@@ -21,6 +21,7 @@ type expr struct {
 	// (SELECT 1.0/3 has six decimals on a server)
 	digits uint8
 	coll   coercibility
+	clash  *clash // of conflicting
 }
 
 // at moves an expression bound in a frame into queries nested deep times.
@@ -81,7 +82,7 @@ func (r *run) cast(e expr, to sqltype.Type, style int) expr {
 	inner, locale := e.eval, r.locale()
 	out := expr{typ: to, null: e.null || r.sess.Settings().nullsArithmetic(), konst: e.konst}
 	if from.Class() == sqltype.ClassString && to.Class() == sqltype.ClassString {
-		out.coll = e.coll
+		out.coll, out.clash = e.coll, e.clash
 	}
 	if from.Class() == sqltype.ClassBinary && to.Class() == sqltype.ClassString && style == 1 {
 		out.eval = r.hexEval(inner, from, to)
@@ -215,7 +216,11 @@ func (b *binder) scalarSubquery(q ast.QueryExpression, sc *scope) expr {
 		failf(116, "Only one expression can be specified in the select list when the subquery is not introduced with EXISTS.")
 	}
 	col := p.columns()[0]
-	return expr{typ: col.Type, null: true, eval: func(f *frame) sqltype.Value {
+	out := expr{typ: col.Type, null: true}
+	if col.label != nil {
+		out = out.labelled(*col.label)
+	}
+	out.eval = func(f *frame) sqltype.Value {
 		var v sqltype.Value
 		n := 0
 		b.each(p, f, func(row sqltype.Row) bool {
@@ -227,5 +232,6 @@ func (b *binder) scalarSubquery(q ast.QueryExpression, sc *scope) expr {
 			b.fail(sqltype.Errorf(512, "Subquery returned more than 1 value. This is not permitted when the subquery follows =, !=, <, <= , >, >= or when the subquery is used as an expression."))
 		}
 		return v
-	}}
+	}
+	return out
 }

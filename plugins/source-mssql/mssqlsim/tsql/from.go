@@ -208,19 +208,26 @@ func (b *binder) cte(c *ast.CommonTableExpression) plan {
 func (b *binder) declareValues(x *ast.InlineDerivedTable, sc *scope, leaf func(*tableRef, node) *source) *source {
 	n := &valuesNode{run: b.run}
 	var cols []Column
+	var labels []label
 	for i, rv := range x.RowValues {
 		row := b.exprs(rv.ColumnValues, sc)
 		if i == 0 {
 			listed(len(row), len(x.Columns), ident(x.Alias))
 			for j, e := range row {
-				cols = append(cols, Column{Name: x.Columns[j].Value, Type: e.typ, Nullable: true})
+				cols, labels = append(cols, Column{Name: x.Columns[j].Value, Type: e.typ, Nullable: true}), append(labels, e.label())
 			}
 		}
 		if len(row) != len(cols) {
 			failf(10709, "The number of columns for each row in a table value constructor must be the same.")
 		}
 		for j, e := range row {
-			cols[j].Type = sqltype.Common(cols[j].Type, e.typ)
+			l := agree("VALUES", expr{typ: cols[j].Type}.labelled(labels[j]), e)
+			if l.rank == conflicting {
+				unsupported("VALUES whose rows have text of collations that do not agree")
+			}
+			if cols[j].Type = sqltype.Common(cols[j].Type, e.typ); cols[j].Type.Class() == sqltype.ClassString {
+				cols[j].Type.Collation, labels[j] = l.collation, l
+			}
 		}
 		n.rows = append(n.rows, row)
 	}

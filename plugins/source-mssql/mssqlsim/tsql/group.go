@@ -30,7 +30,7 @@ func (g *grouping) key(b *binder, x ast.ScalarExpression) (expr, bool) {
 				continue
 			}
 		}
-		return expr{typ: g.keys[i].typ, null: g.keys[i].null, eval: func(f *frame) sqltype.Value { return f.seg[0][i] }}, true
+		return expr{typ: g.keys[i].typ, null: g.keys[i].null, coll: g.keys[i].coll, eval: func(f *frame) sqltype.Value { return f.seg[0][i] }}, true
 	}
 	return expr{}, false
 }
@@ -102,6 +102,7 @@ func (b *binder) group(q *ast.QuerySpecification, base *scope, input node) (*gro
 			g.asts = append(g.asts, x.Expression)
 			g.keys = append(g.keys, b.expr(x.Expression, base))
 			last := &g.keys[len(g.keys)-1]
+			last.label().named("GROUP BY", len(g.keys)+1)
 			comparable(last.typ)
 			*last = b.undoubted(*last, last.typ, false)
 		}
@@ -142,6 +143,9 @@ func (b *binder) aggregate(name string, e *ast.FunctionCall, sc *scope) expr {
 		a.star = true
 	} else {
 		a.arg = b.expr(e.Parameters[0], g.base)
+		if a.distinct && a.arg.coll == conflicting {
+			failf(446, "Cannot resolve collation conflict for DISTINCT operation.")
+		}
 		a.arg = a.bind(b)
 	}
 	switch name {
@@ -157,7 +161,11 @@ func (b *binder) aggregate(name string, e *ast.FunctionCall, sc *scope) expr {
 func (g *grouping) add(a *aggregate) expr {
 	at := len(g.keys) + len(g.node.aggs)
 	g.node.aggs = append(g.node.aggs, a)
-	return expr{typ: a.typ, null: true, eval: func(f *frame) sqltype.Value { return f.seg[0][at] }}
+	e := expr{typ: a.typ, null: true, eval: func(f *frame) sqltype.Value { return f.seg[0][at] }}
+	if a.typ.Class() == sqltype.ClassString {
+		e.coll = a.arg.coll
+	}
+	return e
 }
 
 // aggregate is one aggregate function of a query.
@@ -183,6 +191,7 @@ func (a *aggregate) bind(b *binder) expr {
 		if t.Class() == sqltype.ClassBit || t.Class() == sqltype.ClassOther || t.LOB() && t.Len != sqltype.Max {
 			failf(8117, "Operand data type %s is invalid for %s operator.", t.Kind, strings.ToLower(a.name))
 		}
+		a.arg.label().needed(lower(a.name))
 		a.typ, a.cmp = t, sqltype.Comparer(t)
 		return b.undoubted(a.arg, t, true)
 	case "STDEV", "STDEVP", "VAR", "VARP":

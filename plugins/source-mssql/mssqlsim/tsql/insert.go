@@ -154,6 +154,9 @@ func (x *executor) insertSource(b *binder, spec *ast.InsertSpecification, name N
 		types := make([]sqltype.Type, len(into))
 		for i, c := range p.columns() {
 			types[i] = c.Type
+			if c.label != nil {
+				c.label.converted(c.Type, cols[into[i]].Type)
+			}
 		}
 		if b.compiling {
 			return add(nil, types)

@@ -115,7 +115,7 @@ func (b *binder) arith(op sqltype.Op, x, y expr) expr {
 	out := expr{typ: t, null: b.mayOverflow(x.konst && y.konst, x, y), konst: x.konst && y.konst}
 	if t.Class() == sqltype.ClassString {
 		out.null = x.null || y.null
-		out.typ.Collation, out.coll = agree(x, y)
+		out = out.labelled(agree("add", x, y).settled(t, x, y))
 		t = out.typ
 	}
 	operand := func(e expr) expr {
@@ -147,6 +147,7 @@ func (b *binder) given(e expr, to sqltype.Type) expr {
 	if err := sqltype.Implicit(e.typ, to); err != nil {
 		fail(err)
 	}
+	e.label().converted(e.typ, to)
 	return b.cast(e, to, 0)
 }
 
@@ -166,7 +167,10 @@ func (b *binder) givenOf(x ast.ScalarExpression, t sqltype.Type) sqltype.Value {
 // explicit is CAST and CONVERT.
 func (b *binder) explicit(e expr, t sqltype.Type, style int) expr {
 	if t.Class() == sqltype.ClassString && e.typ.Class() != sqltype.ClassString { // Microsoft: Collation precedence
-		e.coll = coercible
+		e.coll, e.clash = coercible, nil
+	}
+	if t.Class() == sqltype.ClassString && !t.Unicode() && e.coll == conflicting { // Microsoft: Collation precedence, Functions and Collation
+		failf(446, "Cannot resolve collation conflict for CONVERT operation.")
 	}
 	return b.cast(e, t, style)
 }

@@ -247,6 +247,9 @@ func (b *binder) spec(q *ast.QuerySpecification, outer *scope) plan {
 	if p.distinct {
 		p.ordersByItsList(q, keys)
 		for _, c := range p.cols {
+			if c.label != nil && c.label.rank == conflicting { // Microsoft: Database engine events and errors 0 to 999, 446
+				failf(446, "Cannot resolve collation conflict for DISTINCT operation.")
+			}
 			switch c.Type.Kind {
 			case sqltype.XML, sqltype.Text, sqltype.NText, sqltype.Image:
 				failf(421, "The %s data type cannot be selected as DISTINCT because it is not comparable.", c.Type.Kind)
@@ -303,6 +306,10 @@ func (b *binder) selectList(elements []ast.SelectElement, sc *scope, p *selectPl
 		}
 		if col.Type.Kind == sqltype.Null {
 			col.Type = sqltype.Of(sqltype.Null)
+		}
+		if e.typ.Class() == sqltype.ClassString {
+			l := e.label()
+			col.label = &l
 		}
 		p.outs = append(p.outs, e)
 		p.cols = append(p.cols, col)
@@ -395,6 +402,7 @@ func plainOrder(x ast.ScalarExpression, at int) {
 // engine events and errors 0 to 999, 169, 305, 306).
 func orders(keys []sortKey, list []*ast.ExpressionWithSortOrder) {
 	for i, k := range keys {
+		k.e.label().named("ORDER BY", i+1)
 		comparable(k.e.typ)
 		for j := range keys[:i] {
 			if k.e.ref != nil && sameTree(list[i].Expression, list[j].Expression) {

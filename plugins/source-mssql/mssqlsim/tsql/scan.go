@@ -104,7 +104,7 @@ func (b *binder) searchArgs(op string, x, y ast.ScalarExpression, sc *scope, c *
 			return
 		}
 		if t.Class() == sqltype.ClassString {
-			t.Collation, _ = agree(col, val) // a conflict was refused where the condition was bound
+			t.Collation = agree("", col, val).collation // a conflict was refused where the condition was bound
 		}
 		if val.typ.Class() != t.Class() {
 			val = b.cast(val, t, 0)

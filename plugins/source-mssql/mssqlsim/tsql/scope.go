@@ -95,7 +95,11 @@ func (t *tableRef) use(ord int) int {
 func (t *tableRef) expr(ord, depth int) expr {
 	col := t.cols[ord]
 	e := expr{typ: col.Type, null: col.Nullable, ref: t, ord: ord, depth: depth}
-	if col.Type.Class() == sqltype.ClassString && (t.pruned || col.Type.Collation != "") {
+	switch {
+	case col.Type.Class() != sqltype.ClassString:
+	case !t.pruned && col.label != nil:
+		e = e.labelled(*col.label)
+	case t.pruned || col.Type.Collation != "":
 		e.coll = implicit
 	}
 	return e

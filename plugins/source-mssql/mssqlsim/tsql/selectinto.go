@@ -16,6 +16,7 @@ func (x *executor) selectInto(s *ast.SelectStatement) error {
 		name := objectName(s.Into)
 		p := b.query(s.QueryExpression, nil)
 		cols := p.columns()
+		namedAll(cols)
 		identity := b.keptIdentity(p)
 		def := TableDef{Name: name}
 		for i, c := range cols {
@@ -34,6 +35,7 @@ func (x *executor) selectInto(s *ast.SelectStatement) error {
 				c.Type = sqltype.Of(sqltype.Int)
 			}
 			c.Computed, c.Identity, c.Base = false, i == identity, Name{}
+			c.label = nil
 			d := ColumnDef{Column: c}
 			if c.Identity {
 				d.Nullable, d.Seed, d.Step = false, 1, 1

@@ -20,6 +20,7 @@ func (x *executor) query(s *ast.SelectStatement) error {
 			}
 		}
 		p := b.query(s.QueryExpression, nil)
+		namedAll(p.columns())
 		if b.compiling {
 			return nil
 		}
@@ -115,6 +116,9 @@ func (x *executor) assign(b *binder, q *ast.QuerySpecification) error {
 	var sets []expr
 	for i, v := range vars {
 		e := expr{typ: p.columns()[i].Type, null: true, eval: func(*frame) sqltype.Value { return row[i] }}
+		if l := p.columns()[i].label; l != nil {
+			e = e.labelled(*l)
+		}
 		sets = append(sets, b.given(b.compound(kinds[i], v.expr, e), v.typ))
 	}
 	if b.compiling {

@@ -48,7 +48,7 @@ func (b *binder) union(x *ast.BinaryQueryExpression, outer *scope) plan {
 			failf(205, "All queries combined using a UNION, INTERSECT or EXCEPT operator must have an equal number of expressions in their target lists.")
 		}
 		for i, c := range part.columns() {
-			p.cols[i].Type = sqltype.Common(p.cols[i].Type, c.Type)
+			p.cols[i] = b.united(kind, x.All, p.cols[i], c)
 			p.cols[i].Nullable = p.cols[i].Nullable || c.Nullable && kind == "Union"
 			p.cols[i].Identity, p.cols[i].Computed, p.cols[i].Base = false, false, Name{}
 		}
@@ -72,6 +72,43 @@ func (b *binder) union(x *ast.BinaryQueryExpression, outer *scope) plan {
 	}
 	sel.input = &sortNode{run: b.run, input: &derivedNode{plan: p, ref: ref}, keys: b.sortKeys(x.OrderByClause, sc, sel)}
 	return sel
+}
+
+// united gives the type of a column of two queries, with its collation: UNION ALL may leave text without one, the others compare
+// (Microsoft: Collation precedence, Operators and Collation; Database engine events and errors 5000 to 5999, 5335).
+func (b *binder) united(kind string, all bool, x, y Column) Column {
+	t := sqltype.Common(x.Type, y.Type)
+	if t.Class() == sqltype.ClassString {
+		v, w := x.expr(), y.expr()
+		operation := strings.ToUpper(kind)
+		if all {
+			operation += " ALL"
+		}
+		l := agree(operation, v, w)
+		switch {
+		case all:
+			l = l.settled(t, v, w)
+		case v.coll == conflicting || w.coll == conflicting:
+			failf(5335, "The data type %s cannot be used as an operand to the UNION, INTERSECT or EXCEPT operators because it is not comparable.", t.Kind)
+		case l.rank == conflicting:
+			conflict(operation, v, w)
+		}
+		t.Collation, x.label = l.collation, &l
+	}
+	x.Type = t
+	return x
+}
+
+// expr is a column as an operand, of which the type and the label of its collation count.
+func (c Column) expr() expr {
+	e := expr{typ: c.Type}
+	switch {
+	case c.label != nil:
+		e = e.labelled(*c.label)
+	case c.Type.Collation != "":
+		e.coll = implicit
+	}
+	return e
 }
 
 func (p *unionPlan) columns() []Column { return p.cols }

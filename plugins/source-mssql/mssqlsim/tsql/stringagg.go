@@ -20,6 +20,7 @@ func (b *binder) stringAgg(e *ast.FunctionCall, base *scope) *aggregate {
 		unsupported("DISTINCT in STRING_AGG")
 	}
 	a := &aggregate{name: "STRING_AGG", arg: b.expr(e.Parameters[0], base)}
+	a.arg.label().needed("string_agg")
 	switch a.arg.typ.Kind {
 	case sqltype.VarChar, sqltype.NVarChar:
 		a.typ = longest(a.arg.typ)

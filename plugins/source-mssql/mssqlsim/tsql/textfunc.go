@@ -322,7 +322,14 @@ func (b *binder) textFunction(name string, args []expr) expr {
 		}
 		args[fn.of] = b.cast(args[fn.of], text, 0)
 	}
-	out := expr{konst: true, coll: args[fn.of].coll}
+	switch name {
+	case "REPLICATE", "STRING_ESCAPE", "QUOTENAME", "ASCII": // which do not look at the collation
+	default:
+		for i := range args {
+			args[i].label().needed(lower(name))
+		}
+	}
+	out := expr{konst: true, coll: args[fn.of].coll, clash: args[fn.of].clash}
 	for i := range args {
 		a := &args[i]
 		if i != fn.of && a.typ.Class() != sqltype.ClassString {
@@ -335,8 +342,9 @@ func (b *binder) textFunction(name string, args []expr) expr {
 			*a = b.given(*a, sqltype.Of(sqltype.BigInt))
 		}
 		if i != fn.of && a.typ.Class() == sqltype.ClassString {
-			text.Collation = agreed(lower(name), expr{typ: text, coll: out.coll}, *a)
-			_, out.coll = agree(expr{typ: text, coll: out.coll}, *a)
+			of := expr{typ: text, coll: out.coll, clash: out.clash}
+			text.Collation = agreed(lower(name), of, *a)
+			out.coll = agree(lower(name), of, *a).rank
 			if a.typ.Unicode() && (name == "REPLACE" || name == "STUFF" || name == "TRANSLATE" || name == "CHARINDEX" || name == "PATINDEX") && !text.Unicode() {
 				kind := sqltype.Common(text, a.typ)
 				text.Kind, text.Len = kind.Kind, min(text.Len, 4000)

@@ -39,6 +39,11 @@ func (b *binder) window(name string, e *ast.FunctionCall, sc *scope) expr {
 	w := &windowCall{name: name, at: len(*calls)}
 	sc.windows = nil // no window function inside another
 	w.parts = b.exprs(e.OverClause.Partitions, sc)
+	for _, p := range w.parts {
+		if p.coll == conflicting {
+			unsupported("text without a collation in OVER")
+		}
+	}
 	w.order = b.windowOrder(e.OverClause.OrderByClause, sc)
 	w.frame = b.frameOf(name, e.OverClause.WindowFrameClause, len(w.order) > 0)
 	typ, null := sqltype.Of(sqltype.BigInt), false
