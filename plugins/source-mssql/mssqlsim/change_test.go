@@ -49,7 +49,7 @@ func TestRowsOfQueries(t *testing.T) {
 		{"INTERSECT ALL", "SELECT n FROM " + v + " INTERSECT ALL SELECT 2", "error 324"},
 		{"EXCEPT types", "SELECT 1 EXCEPT SELECT 2.5", "~decimal(11,1) 1.0"},
 		{"EXCEPT with ORDER BY", "SELECT n FROM " + v + " EXCEPT SELECT 1 ORDER BY n DESC", "3;2;NULL"},
-		{"INTERSECT behind UNION", "SELECT 1 UNION SELECT 2 INTERSECT SELECT 3", "refused: mssqlsim does not understand INTERSECT behind Union without parentheses"},
+		{"INTERSECT behind UNION", "SELECT 1 UNION SELECT 2 INTERSECT SELECT 3", "refused: mssqlsim does not understand INTERSECT behind UNION without parentheses"},
 		{"another number of columns", "SELECT 1 EXCEPT SELECT 1, 2", "error 205"},
 		{"TOP WITH TIES", "SELECT TOP (2) WITH TIES n, s FROM " + v + " WHERE n IS NOT NULL ORDER BY n", "1|a;2|b;2|c"},
 		{"TOP WITH TIES without an order", "SELECT TOP (2) WITH TIES n FROM " + v, "error 1062"},

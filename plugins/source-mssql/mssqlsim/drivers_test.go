@@ -88,12 +88,12 @@ func TestBulkCopyAndTableValuedParametersAreRefusedByName(t *testing.T) {
 			_, err = st.ExecContext(t.Context(), 1)
 			return err
 		}, "SET FMTONLY ON"},
-		{"INSERT BULK", func() error { _, err := tx.ExecContext(t.Context(), "INSERT BULK dbo.t (id int)"); return err }, "the statement InsertBulk"},
-		{"BULK INSERT", func() error { _, err := tx.ExecContext(t.Context(), "BULK INSERT dbo.t FROM 'x'"); return err }, "the statement BulkInsert"},
+		{"INSERT BULK", func() error { _, err := tx.ExecContext(t.Context(), "INSERT BULK dbo.t (id int)"); return err }, "the statement INSERT BULK"},
+		{"BULK INSERT", func() error { _, err := tx.ExecContext(t.Context(), "BULK INSERT dbo.t FROM 'x'"); return err }, "the statement BULK INSERT"},
 		{"a type of tables", func() error {
 			_, err := tx.ExecContext(t.Context(), "CREATE TYPE dbo.tt AS TABLE (id int)")
 			return err
-		}, "the statement CreateTypeTable"},
+		}, "the statement CREATE TYPE AS TABLE"},
 		{"a table-valued parameter", func() error {
 			_, err := tx.ExecContext(t.Context(), "EXEC dbo.p @rows", mssql.TVP{TypeName: "dbo.tt", Value: []row{{1}}})
 			return err

@@ -111,7 +111,7 @@ func TestErrorNumbers(t *testing.T) {
 		{"several rows of a subquery", "SELECT (SELECT v.a FROM (VALUES (1), (2)) AS v(a))", nil, 512, "more than 1 value"},
 		{"not grouped", "SELECT id, COUNT(*) FROM dbo.orders", nil, 8120, "orders.id"},
 		{"what is not understood is named", "SELECT id FROM dbo.orders FOR XML PATH", nil, 50001, "FOR XML"},
-		{"a statement that is not understood is named", "CREATE VIEW dbo.v AS SELECT 1 AS a", nil, 50001, "CreateView"},
+		{"a statement that is not understood is named", "CREATE VIEW dbo.v AS SELECT 1 AS a", nil, 50001, "CREATE VIEW"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := tryQuery(conn, tc.sql, tc.args...)

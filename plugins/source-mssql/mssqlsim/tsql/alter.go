@@ -39,7 +39,7 @@ func removals(s *ast.AlterTableDropTableElementStatement) (a Alter) {
 		case "Constraint":
 			a.DropConstraints = append(a.DropConstraints, ident(e.Name))
 		default:
-			unsupported("ALTER TABLE DROP %s", kind)
+			unsupported("ALTER TABLE DROP %s", kindWords(kind))
 		}
 	}
 	return a
@@ -58,7 +58,7 @@ func (b *binder) columnChange(s *ast.AlterTableAlterColumnStatement) Alter {
 		return Alter{Change: def, Sparse: &on}
 	case "NoOptionDefined", "Null", "NotNull", "":
 	default:
-		unsupported("ALTER COLUMN %s", s.AlterTableAlterColumnOption)
+		unsupported("ALTER COLUMN %s", kindWords(s.AlterTableAlterColumnOption))
 	}
 	def.Type = b.declaredType(s.DataType, "column", def.Name, 1)
 	if s.Collation != nil {

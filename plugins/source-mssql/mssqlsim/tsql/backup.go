@@ -62,7 +62,7 @@ func (x *executor) backup(st ast.Statement) (bool, error) {
 				case ok && (optionName(p.OptionKind) == "init" || optionName(p.OptionKind) == "format"):
 					anew = true
 				case !ok || !harmlessBackup[optionName(p.OptionKind)]:
-					return sqltype.Unsupported("this option of BACKUP DATABASE: %s", backupOption(o))
+					return sqltype.Unsupported("this option of BACKUP DATABASE: %s", optionNode(o))
 				}
 			}
 			device, err := b.device(s.Devices)
@@ -91,7 +91,7 @@ func (x *executor) backup(st ast.Statement) (bool, error) {
 				case kind == "file" && value != nil:
 					r.Set = int(b.valueOf(value, sqltype.Of(sqltype.BigInt)).Int())
 				case !harmlessRestore[kind]:
-					return sqltype.Unsupported("the option %s of RESTORE DATABASE", kind)
+					return sqltype.Unsupported("the option %s of RESTORE DATABASE", optionNode(o))
 				}
 			}
 			var err error
@@ -141,14 +141,7 @@ func restoreOption(o ast.RestoreOption) (kind string, value ast.ScalarExpression
 	case *ast.MoveRestoreOption:
 		return "move", nil
 	}
-	return nodeName(o), nil
-}
-
-func backupOption(o ast.BackupOptionBase) string {
-	if p, ok := o.(*ast.BackupOption); ok {
-		return p.OptionKind
-	}
-	return nodeName(o)
+	return "", nil
 }
 
 // device gives the one file that a backup is in. It is kept in the server's memory under that name.

@@ -17,7 +17,7 @@ func command(st ast.Statement) string {
 	case *ast.TryCatchStatement:
 		return "TRY"
 	}
-	name := strings.TrimSuffix(nodeName(st), "Statement")
+	name := strings.TrimSuffix(typeName(st), "Statement")
 	for _, of := range []string{"AlterTable", "AlterDatabase", "CreateOrAlterProcedure"} {
 		if strings.HasPrefix(name, of) {
 			name = strings.Replace(of, "OrAlter", "", 1)

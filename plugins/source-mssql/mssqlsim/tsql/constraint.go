@@ -61,12 +61,12 @@ func indexOptions(list []ast.IndexOption) {
 			switch x.OptionKind {
 			case "IgnoreDupKey", "DropExisting", "Resumable":
 				if x.OptionState == "On" {
-					unsupported("the index option %s = ON", x.OptionKind)
+					unsupported("the index option %s = ON", optionWord(x.OptionKind))
 				}
 			}
 		case *ast.IndexExpressionOption, *ast.OnlineIndexOption, *ast.DataCompressionOption:
 		default:
-			unsupported("the index option %s", nodeName(o))
+			unsupported("the index option %s", optionNode(o))
 		}
 	}
 }
@@ -97,7 +97,7 @@ func (d *IndexDef) indexType(t *ast.IndexType) {
 		d.Chosen = true
 	case "":
 	default:
-		unsupported("the index type %s", t.IndexTypeKind)
+		unsupported("the index type %s", kindWords(t.IndexTypeKind))
 	}
 }
 

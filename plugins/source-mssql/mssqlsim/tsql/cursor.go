@@ -114,7 +114,7 @@ func (x *executor) newCursor(b *binder, name string, d *ast.CursorDefinition) (l
 		switch o.OptionKind {
 		case "Local", "Global", "ForwardOnly", "Scroll", "Static", "Insensitive", "Keyset", "Dynamic", "FastForward", "ReadOnly", "Optimistic":
 		default: // SCROLL_LOCKS asks for locks that a fetch keeps, TYPE_WARNING for a message of conversions
-			unsupported("the option %s of a cursor", o.OptionKind)
+			unsupported("the option %s of a cursor", optionWord(o.OptionKind))
 		}
 		given = append(given, o.OptionKind)
 	}

@@ -114,18 +114,18 @@ func databaseOptions(list []ast.DatabaseOption) (o DatabaseOptions, err error) {
 			case "allowsnapshotisolation":
 				o.AllowSnapshot = &on
 			default:
-				return o, sqltype.Unsupported("ALTER DATABASE SET %s", d.OptionKind)
+				return o, sqltype.Unsupported("ALTER DATABASE SET %s", optionWord(d.OptionKind))
 			}
 		case *ast.RecoveryDatabaseOption:
 			model, ok := recoveryModels[strings.ToLower(strings.ReplaceAll(d.Value, "_", ""))]
 			if !ok {
-				return o, sqltype.Unsupported("ALTER DATABASE SET RECOVERY %s", d.Value)
+				return o, sqltype.Unsupported("ALTER DATABASE SET RECOVERY %s", optionWord(d.Value))
 			}
 			o.Recovery = model
 		case *ast.SimpleDatabaseOption:
-			return o, sqltype.Unsupported("ALTER DATABASE SET %s", d.OptionKind)
+			return o, sqltype.Unsupported("ALTER DATABASE SET %s", optionWord(d.OptionKind))
 		default:
-			return o, sqltype.Unsupported("%s", nodeName(option))
+			return o, sqltype.Unsupported("ALTER DATABASE SET %s", optionNode(option))
 		}
 	}
 	return o, nil

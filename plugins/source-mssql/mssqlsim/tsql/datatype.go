@@ -59,6 +59,8 @@ func (b *binder) dataType(d ast.DataTypeReference, length int) (sqltype.Type, er
 	var name string
 	var args []int
 	switch x := d.(type) {
+	case nil:
+		unsupported("a definition without a type")
 	case *ast.XmlDataTypeReference:
 		return sqltype.Of(sqltype.XML), nil
 	case *ast.UserDataTypeReference:

@@ -72,7 +72,7 @@ func (x *executor) define(st ast.Statement) (bool, error) {
 	case *ast.AlterSchemaStatement:
 		return true, x.scoped(true, func(*binder) error {
 			if k := lower(s.ObjectKind); k != "" && k != "object" && k != "notspecified" {
-				return sqltype.Unsupported("TRANSFER of %s", s.ObjectKind)
+				return sqltype.Unsupported("TRANSFER of %s", kindWords(s.ObjectKind))
 			}
 			return x.sess.Transfer(required(s.Name), objectName(s.ObjectName))
 		})

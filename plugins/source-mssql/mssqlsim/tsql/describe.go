@@ -1,8 +1,6 @@
 package tsql
 
 import (
-	"strings"
-
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/sqlc-dev/teesql/ast"
 )
@@ -70,7 +68,7 @@ func (x *executor) describeStatement(st ast.Statement, cols *[]Column) (done boo
 		}
 		return false, nil
 	}
-	return false, sqltype.Unsupported("sp_describe_first_result_set of %s", strings.TrimSuffix(nodeName(st), "Statement"))
+	return false, sqltype.Unsupported("sp_describe_first_result_set of %s", nodeName(st))
 }
 
 func hasOutput(st ast.Statement) bool {

@@ -99,7 +99,7 @@ func (b *binder) declare(ref ast.TableReference, sc *scope, applied bool) *sourc
 		l, r := b.declare(x.FirstTableReference, sc, applied), b.declare(x.SecondTableReference, sc, applied)
 		kind := map[string]string{"Inner": "inner", "LeftOuter": "left", "RightOuter": "left", "FullOuter": "full"}[x.QualifiedJoinType]
 		if kind == "" {
-			unsupported("the join %s", x.QualifiedJoinType)
+			unsupported("the join %s", kindWords(x.QualifiedJoinType))
 		}
 		if x.QualifiedJoinType == "RightOuter" {
 			l, r = r, l
@@ -126,7 +126,7 @@ func (b *binder) declare(ref ast.TableReference, sc *scope, applied bool) *sourc
 			r.mayLack()
 			return joined("outerapply", l, r, nil)
 		}
-		unsupported("the join %s", x.UnqualifiedJoinType)
+		unsupported("the join %s", kindWords(x.UnqualifiedJoinType))
 	}
 	unsupported("the table reference %s", cmp.Or(elsewhere[nodeName(ref)], nodeName(ref)))
 	return nil

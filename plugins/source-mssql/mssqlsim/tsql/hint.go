@@ -67,7 +67,7 @@ func hinted(rel Relation, h LockHint) Relation {
 
 func hintName(h ast.TableHintType) string {
 	if t, ok := h.(*ast.TableHint); ok {
-		return t.HintKind
+		return optionWord(t.HintKind)
 	}
 	return nodeName(h)
 }

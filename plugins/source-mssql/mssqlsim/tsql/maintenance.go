@@ -34,7 +34,7 @@ func (x *executor) maintain(st ast.Statement) (bool, error) {
 			switch s.AlterIndexType {
 			case "Rebuild", "Reorganize":
 			default:
-				unsupported("ALTER INDEX ... %s", s.AlterIndexType)
+				unsupported("ALTER INDEX ... %s", kindWords(s.AlterIndexType))
 			}
 			if s.Partition != nil && !s.Partition.All {
 				unsupported("partitions of an index")

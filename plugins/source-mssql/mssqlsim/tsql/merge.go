@@ -290,7 +290,7 @@ func (m *merge) when(a *ast.MergeActionClause) mergeWhen {
 	case *ast.InsertMergeAction:
 		w.insert = m.insertValues(x)
 	default:
-		unsupported("%s", nodeName(a.Action))
+		unsupported("%s of MERGE", nodeName(a.Action))
 	}
 	switch inserts := w.insert != nil; {
 	case inserts && w.kind == "Matched":
@@ -313,7 +313,7 @@ func onceEach(list []*ast.MergeActionClause) error {
 		if kind == "" {
 			kind = "WHEN NOT MATCHED"
 		}
-		action := map[string]string{"DeleteMergeAction": "DELETE", "UpdateMergeAction": "UPDATE", "InsertMergeAction": "INSERT"}[nodeName(a.Action)]
+		action := map[string]string{"DeleteMergeAction": "DELETE", "UpdateMergeAction": "UPDATE", "InsertMergeAction": "INSERT"}[typeName(a.Action)]
 		if seen[kind+action] {
 			return sqltype.Errorf(10714, "An action of type '%s' cannot appear more than once in a '%s' clause of a MERGE statement.", action, kind)
 		}

@@ -52,7 +52,7 @@ func (b *binder) unary(e *ast.UnaryExpression, sc *scope) expr {
 			return sqltype.FromInt(^w.Int())
 		}})
 	}
-	unsupported("the operator %s", e.UnaryExpressionType)
+	unsupported("the operator %s", kindWords(e.UnaryExpressionType))
 	return expr{}
 }
 
@@ -80,7 +80,7 @@ func (b *binder) compound(kind string, target func() expr, v expr) expr {
 	}
 	op, ok := compounds[kind]
 	if !ok {
-		unsupported("the assignment %s", kind)
+		unsupported("the assignment %s", kindWords(kind))
 	}
 	return b.arith(op, target(), v)
 }
@@ -88,7 +88,7 @@ func (b *binder) compound(kind string, target func() expr, v expr) expr {
 func (b *binder) binary(e *ast.BinaryExpression, sc *scope) expr {
 	op, ok := operators[e.BinaryExpressionType]
 	if !ok {
-		unsupported("the operator %s", e.BinaryExpressionType)
+		unsupported("the operator %s", kindWords(e.BinaryExpressionType))
 	}
 	return b.arith(op, b.expr(e.FirstExpression, sc), b.expr(e.SecondExpression, sc))
 }

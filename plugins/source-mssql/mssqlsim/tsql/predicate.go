@@ -153,7 +153,7 @@ var operations = map[string]string{"Equals": "equal to", "NotEqualToBrackets": "
 func (b *binder) compare(op string, v, w expr) pred {
 	c, ok := comparisons[op]
 	if !ok {
-		unsupported("the comparison %s", op)
+		unsupported("the comparison %s", kindWords(op))
 	}
 	x, y, t := b.comparable(operations[op], v, w)
 	if c.less != c.greater { // < and its like

@@ -251,7 +251,7 @@ func (b *binder) column(c *ast.ColumnReferenceExpression, sc *scope) expr {
 		return expr{typ: sc.action.cols[0].Type, null: true, eval: func(f *frame) sqltype.Value { return f.seg[seg][0] }}
 	}
 	if c.MultiPartIdentifier == nil {
-		unsupported("the column reference %s", c.ColumnType)
+		unsupported("the column reference %s", kindWords(c.ColumnType))
 	}
 	depth := 0
 	for s := sc; s != nil; s, depth = s.outer, depth+1 {

@@ -35,7 +35,7 @@ func (x *executor) secure(st ast.Statement) (bool, error) {
 				case "WithoutLogin":
 					u.NoLogin = true
 				default:
-					unsupported("CREATE USER %s", o.UserLoginOptionType)
+					unsupported("CREATE USER %s", kindWords(o.UserLoginOptionType))
 				}
 			}
 			return x.sess.CreateUser(u)
@@ -95,7 +95,7 @@ func (b *binder) executeContext(e *ast.ExecuteContext) (c Context, caller bool) 
 	case "Login", "User":
 		return Context{Login: e.Kind == "Login", Name: b.valueOf(e.Principal, sqltype.SysName).Str()}, false
 	}
-	unsupported("EXECUTE AS %s", e.Kind)
+	unsupported("EXECUTE AS %s", kindWords(e.Kind))
 	return c, false
 }
 
@@ -108,7 +108,7 @@ func (x *executor) roleAction(role string, action ast.AlterRoleAction, member fu
 	case *ast.RenameAlterRoleAction:
 		return x.sess.RenameRole(role, required(a.NewName))
 	}
-	return sqltype.Unsupported("%s", nodeName(action))
+	return sqltype.Unsupported("this form of ALTER ROLE and ALTER SERVER ROLE")
 }
 
 func (b *binder) loginDef(s *ast.CreateLoginStatement) LoginDef {
@@ -125,7 +125,7 @@ func (b *binder) loginDef(s *ast.CreateLoginStatement) LoginDef {
 				d.Policy = strings.EqualFold(o.OptionState, "on")
 			case "CheckExpiration":
 			default:
-				unsupported("the option %s of CREATE LOGIN", o.OptionKind)
+				unsupported("the option %s of CREATE LOGIN", optionWord(o.OptionKind))
 			}
 		case *ast.IdentifierPrincipalOption:
 			switch o.OptionKind {
@@ -133,11 +133,11 @@ func (b *binder) loginDef(s *ast.CreateLoginStatement) LoginDef {
 				d.DefaultDatabase = ident(o.Identifier)
 			case "DefaultLanguage":
 			default:
-				unsupported("the option %s of CREATE LOGIN", o.OptionKind)
+				unsupported("the option %s of CREATE LOGIN", optionWord(o.OptionKind))
 			}
 		case *ast.LiteralPrincipalOption:
 			if !strings.EqualFold(o.OptionKind, "Sid") {
-				unsupported("the option %s of CREATE LOGIN", o.OptionKind)
+				unsupported("the option %s of CREATE LOGIN", optionWord(o.OptionKind))
 			}
 			d.SID = b.valueOf(o.Value, sqltype.Bin(sqltype.VarBinary, 85)).Str()
 		default:
@@ -166,7 +166,7 @@ func (b *binder) loginChange(list []ast.PrincipalOption) (c LoginChange) {
 				c.DefaultDatabase = ident(o.Identifier)
 			case "DefaultLanguage":
 			default:
-				unsupported("the option %s of ALTER LOGIN", o.OptionKind)
+				unsupported("the option %s of ALTER LOGIN", optionWord(o.OptionKind))
 			}
 		case *ast.OnOffPrincipalOption:
 			if o.OptionKind == "CheckPolicy" {
@@ -198,7 +198,7 @@ func userOptions(list []ast.UserOption) (u UserDef) {
 		case "Login":
 			u.Login = ident(i.Identifier)
 		default:
-			unsupported("the option %s of a user", i.OptionKind)
+			unsupported("the option %s of a user", optionWord(i.OptionKind))
 		}
 	}
 	return u
@@ -219,7 +219,7 @@ func permit(verb string, perms []*ast.Permission, to []*ast.SecurityPrincipal, o
 	if on != nil {
 		class, ok := classes[lower(on.ObjectKind)]
 		if !ok {
-			unsupported("%s on %s", verb, on.ObjectKind)
+			unsupported("%s on %s", verb, kindWords(on.ObjectKind))
 		}
 		p.Class, p.On = class, true
 		ids := on.ObjectName.MultiPartIdentifier.Identifiers

@@ -60,11 +60,11 @@ func (x *executor) query(s *ast.SelectStatement) error {
 func (b *binder) hints(list []ast.OptimizerHintBase) {
 	for _, h := range list {
 		o, ok := h.(*ast.OptimizerHint)
-		name := nodeName(h)
+		name, words := "", nodeName(h)
 		if ok {
-			name = o.HintKind
+			name, words = o.HintKind, kindWords(o.HintKind)
 		} else if l, isLiteral := h.(*ast.LiteralOptimizerHint); isLiteral {
-			name = l.HintKind
+			name, words = l.HintKind, kindWords(l.HintKind)
 		}
 		switch strings.ToLower(name) {
 		case "recompile", "maxdop", "keepfixedplan", "hashjoin", "loopjoin", "mergejoin", "forceorder", "optimizeforunknown", "fast":
@@ -74,7 +74,7 @@ func (b *binder) hints(list []ast.OptimizerHintBase) {
 				failf(310, "The value %d specified for the MAXRECURSION option exceeds the allowed maximum of 32767.", b.recursion)
 			}
 		default:
-			unsupported("the query hint %s", name)
+			unsupported("the query hint %s", words)
 		}
 	}
 }

@@ -27,7 +27,7 @@ type unionPlan struct {
 func (b *binder) union(x *ast.BinaryQueryExpression, outer *scope) plan {
 	kind := x.BinaryQueryExpressionType
 	if first, ok := x.FirstQueryExpression.(*ast.BinaryQueryExpression); ok && kind == "Intersect" && first.BinaryQueryExpressionType != kind {
-		unsupported("INTERSECT behind %s without parentheses", first.BinaryQueryExpressionType) // the parser does not take it first
+		unsupported("INTERSECT behind %s without parentheses", kindWords(first.BinaryQueryExpressionType)) // the parser does not take it first
 	}
 	if x.All && kind != "Union" {
 		failf(324, "The 'ALL' version of the %s operator is not supported.", strings.ToUpper(kind))

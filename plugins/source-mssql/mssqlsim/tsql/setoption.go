@@ -27,7 +27,7 @@ func (x *executor) setting(st ast.Statement) (flow, bool, error) {
 	case *ast.SetTransactionIsolationLevelStatement:
 		l, ok := isolations[s.Level]
 		if !ok {
-			return goOn, true, sqltype.Unsupported("the isolation level %s", s.Level)
+			return goOn, true, sqltype.Unsupported("the isolation level %s", kindWords(s.Level))
 		}
 		return goOn, true, x.sess.SetIsolation(l)
 	case *ast.SetCommandStatement:
@@ -58,7 +58,7 @@ func (x *executor) setting(st ast.Statement) (flow, bool, error) {
 		if !s.IsOn {
 			return goOn, true, nil
 		}
-		return goOn, true, sqltype.Unsupported("SET STATISTICS %s ON", s.Options)
+		return goOn, true, sqltype.Unsupported("SET STATISTICS %s ON", kindWords(s.Options))
 	}
 	return goOn, false, nil
 }
@@ -144,7 +144,7 @@ func (x *executor) command(g *ast.GeneralSetCommand) error {
 			}
 		})
 	}
-	return sqltype.Unsupported("SET %s", g.CommandType)
+	return sqltype.Unsupported("SET %s", optionWord(g.CommandType))
 }
 
 // textSize is SET TEXTSIZE (Microsoft: SET TEXTSIZE (Transact-SQL)).

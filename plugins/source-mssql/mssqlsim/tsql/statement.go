@@ -197,7 +197,7 @@ func (x *executor) carryOut(st ast.Statement) (f flow, err error) {
 	if ok, err := x.secure(st); ok {
 		return goOn, err
 	}
-	return goOn, sqltype.Unsupported("the statement %s", strings.TrimSuffix(nodeName(st), "Statement"))
+	return goOn, sqltype.Unsupported("the statement %s", nodeName(st))
 }
 
 // printed is the text of PRINT.

@@ -108,7 +108,7 @@ func unsaidIn(st ast.Statement, source string, first bool) error {
 		if !strings.Contains(sourceText(source, s), ":") { // a name that nothing else takes reads as one
 			return nearNode(source, s, false)
 		}
-		return sqltype.Unsupported("the statement Label")
+		return sqltype.Unsupported("the statement %s", nodeName(s))
 	case *ast.BeginEndBlockStatement:
 		if s.StatementList == nil || len(s.StatementList.Statements) == 0 {
 			words := places(sourceText(source, s))

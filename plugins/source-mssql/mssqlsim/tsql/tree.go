@@ -7,14 +7,6 @@ import (
 	"github.com/sqlc-dev/teesql/ast"
 )
 
-// nodeName names a node of the parser's tree for error messages.
-func nodeName(x any) string {
-	if x == nil {
-		return "nothing"
-	}
-	return strings.TrimPrefix(reflect.TypeOf(x).String(), "*ast.")
-}
-
 // sameTree compares two parts of a tree without their positions; names compare without case.
 func sameTree(a, b any) bool { return sameValue(reflect.ValueOf(a), reflect.ValueOf(b)) }
 

@@ -13,7 +13,7 @@ func (x *executor) userOptions(s *ast.DbccStatement) error {
 	quiet := false
 	for _, o := range s.Options {
 		if o.OptionKind != "NoInfoMessages" {
-			return sqltype.Unsupported("WITH %s of DBCC", o.OptionKind)
+			return sqltype.Unsupported("WITH %s of DBCC", optionWord(o.OptionKind))
 		}
 		quiet = true
 	}

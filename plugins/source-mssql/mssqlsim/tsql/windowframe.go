@@ -53,7 +53,7 @@ func (b *binder) frameOf(name string, c *ast.WindowFrameClause, ordered bool) wi
 	end := func(d *ast.WindowDelimiter) (bound, int64) {
 		k, ok := bounds[d.WindowDelimiterType]
 		if !ok {
-			unsupported("the window frame %s", d.WindowDelimiterType)
+			unsupported("the window frame %s", kindWords(d.WindowDelimiterType))
 		}
 		if d.OffsetValue == nil {
 			return k, 0

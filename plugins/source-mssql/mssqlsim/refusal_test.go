@@ -1,0 +1,22 @@
+package mssqlsim
+
+import "testing"
+
+// What is refused is named as T-SQL writes it, never by a name of the parser's.
+func TestRefusalsNameWordsOfTSQL(t *testing.T) {
+	t.Parallel()
+	_, conn := newDatabase(t)
+	exec(t, conn, "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY, n int NULL)")
+	const no = "refused: mssqlsim does not understand "
+	answers(t, conn, []documented{
+		{"INSERT of a text that is executed", "INSERT dbo.t EXEC ('SELECT 1, 2')", no + "EXECUTE of a text"},
+		{"an option of a database", "ALTER DATABASE CURRENT SET COMPATIBILITY_LEVEL = 150", no + "ALTER DATABASE SET COMPATIBILITY_LEVEL"},
+		{"a function of ODBC", "SELECT {fn SPACE(1)}", no + "the expression {fn ...}"},
+		{"a pseudo column", "SELECT $IDENTITY FROM dbo.t", no + "the column reference $IDENTITY"},
+		{"the grouping of all", "SELECT COUNT(*) FROM dbo.t GROUP BY ()", no + "the grouping ()"},
+		{"IDENTITY()", "SELECT IDENTITY(int, 1, 1) AS k INTO dbo.u FROM dbo.t", no + "the expression IDENTITY()"},
+		{"UNPIVOT", "SELECT * FROM dbo.t UNPIVOT (v FOR c IN (id, n)) AS u", no + "the table reference UNPIVOT"},
+		{"a type of a user", "CREATE TYPE dbo.x FROM int", no + "the statement CREATE TYPE FROM"},
+		{"ALTER SERVER ROLE that is cut off", "ALTER SERVER ROLE sysadmin", no + "this form of ALTER ROLE and ALTER SERVER ROLE"},
+	})
+}
