@@ -3,6 +3,7 @@ package tsql
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -242,6 +243,16 @@ func (x *executor) rewritten(sql string) string {
 	return readOnly(callsBeforeFetch(wholeNumbers(quoteLogin(quoteMaster(nameKeys(rewriteMerge(endBeforeMerge(plainDevice(endThrow(callParentheses(parenthesizeVariables(rewrite(continued(flatComments(sql)))))))))))))))
 }
 
+// read is the parser's. That it goes wrong itself (teesql v1.1.0) is an error of the text like others.
+func read(ctx context.Context, sql string) (sc *ast.Script, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			sc, err = nil, fmt.Errorf("reading the statement: %v", r)
+		}
+	}()
+	return parser.Parse(ctx, strings.NewReader(sql))
+}
+
 // parse reads a batch after rewrite.
 func parse(ctx context.Context, sql string) (*ast.Script, error) {
 	if err := unclosed(sql); err != nil {
@@ -259,7 +270,7 @@ func parse(ctx context.Context, sql string) (*ast.Script, error) {
 	if err := endless(sql); err != nil {
 		return nil, err
 	}
-	sc, err := parser.Parse(ctx, strings.NewReader(sql))
+	sc, err := read(ctx, sql)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

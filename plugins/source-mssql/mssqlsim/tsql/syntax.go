@@ -8,7 +8,6 @@ import (
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/sqlc-dev/teesql/ast"
-	"github.com/sqlc-dev/teesql/parser"
 )
 
 // reserved are the words of Microsoft: Reserved Keywords (Transact-SQL), Transact-SQL keywords. An error near one of them is
@@ -103,7 +102,7 @@ func notRead(ctx context.Context, sql string, err error) error {
 		if endless(text) != nil {
 			return false
 		}
-		_, err := parser.Parse(ctx, strings.NewReader(text))
+		_, err := read(ctx, text)
 		return err != nil && err.Error() == says
 	}
 	i := sort.Search(len(words), func(i int) bool {
