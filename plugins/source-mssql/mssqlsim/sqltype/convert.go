@@ -205,13 +205,13 @@ func toInteger(v Value, from, to Type) (Value, error) {
 		}
 		n, ok = toInt(v)
 	case isStr:
-		s := strings.TrimSpace(v.s)
-		if s == "" {
+		s, whole := integerText(v.s)
+		if s == "" && whole {
 			return FromInt(0), nil
 		}
 		var err error
-		if n, err = strconv.ParseInt(s, 10, 64); err != nil {
-			if strings.Trim(s, "+-0123456789") == "" {
+		if n, err = strconv.ParseInt(s, 10, 64); err != nil || !whole {
+			if whole {
 				if to.Kind == BigInt {
 					return Value{}, Errorf(8115, "Arithmetic overflow error converting expression to data type bigint.")
 				}
@@ -267,17 +267,17 @@ func toBit(v Value, from Type) (Value, error) {
 	case isDec:
 		return FromBool(v.n != 0 || v.s != ""), nil
 	case isStr:
-		switch s := strings.ToLower(strings.TrimSpace(v.s)); {
+		switch s := strings.ToLower(strings.TrimRight(strings.TrimLeft(v.s, leadingBlanks), " ")); {
 		case s == "true":
 			return FromBool(true), nil
 		case s == "false" || s == "":
 			return FromBool(false), nil
 		default:
-			n, err := strconv.ParseInt(s, 10, 64)
-			if err != nil {
+			n, ok := integerText(v.s)
+			if !ok {
 				return Value{}, Errorf(245, "Conversion failed when converting the %s value '%s' to data type bit.", from.Kind, v.s)
 			}
-			return FromBool(n != 0), nil
+			return FromBool(strings.Trim(n, "+-0") != ""), nil
 		}
 	case isBytes:
 		return FromBool(strings.Trim(v.s, "\x00") != ""), nil
@@ -306,11 +306,16 @@ func toDecimal(v Value, from, to Type) (Value, error) {
 		n := new(big.Int).Mul(r.Num(), pow10(target.Scale+1))
 		v = FromBig(n.Quo(n, r.Denom()), target.Scale+1)
 	case isStr:
-		s := strings.TrimSpace(v.s)
+		s := numberText(v.s)
 		if to.Kind == Money || to.Kind == SmallMoney {
-			s = moneyText(s)
+			s = moneyText(strings.TrimLeft(s, "\u00a0"))
+		} else if s == "+" || s == "-" {
+			e := Errorf(8115, "Arithmetic overflow error converting %s to data type %s.", from.Kind, decName(to))
+			e.State = 6
+			return Value{}, e
 		}
 		d, ok := ParseDecimal(s)
+		ok = ok && strings.TrimSpace(s) == s
 		if !ok {
 			switch to.Kind {
 			case Money:

@@ -39,6 +39,33 @@ func ParseDecimal(s string) (Value, bool) {
 	return FromBig(n, uint8(scale)), true
 }
 
+// leadingBlanks are what may come before a number in a text; behind it are blanks alone. (Measured by others: "IsNumeric != IsNumber",
+// louiebao.net, where a tab, a line feed or a carriage return in front of a digit is numeric and one behind it is not; "An overview of the
+// SQL Server ISNUMERIC function", sqlshack.com, for each alone.)
+const leadingBlanks = " \t\n\v\f\r"
+
+// numberText takes off what may stand around a number, and the blanks between its sign and its digits.
+func numberText(s string) string {
+	s = strings.TrimRight(strings.TrimLeft(s, leadingBlanks), " ")
+	if s != "" && (s[0] == '+' || s[0] == '-') {
+		return s[:1] + strings.TrimLeft(s[1:], " ")
+	}
+	return s
+}
+
+// integerText gives a sign and digits, and whether there is nothing else; a sign alone is the number 0, and so is nothing.
+func integerText(s string) (string, bool) {
+	s = numberText(s)
+	if s == "+" || s == "-" {
+		return "", true
+	}
+	digits := strings.TrimLeft(s, "0123456789")
+	if s != "" && (s[0] == '+' || s[0] == '-') {
+		digits = strings.TrimLeft(s[1:], "0123456789")
+	}
+	return s, digits == ""
+}
+
 // moneyText takes out of an amount what is no number: a currency sign, commas, and parentheses that mean less than zero
 // ("Microsoft: money and smallmoney (Transact-SQL)").
 func moneyText(s string) string {
@@ -46,7 +73,7 @@ func moneyText(s string) string {
 	if strings.HasPrefix(s, "(") && strings.HasSuffix(s, ")") {
 		sign, s = "-", s[1:len(s)-1]
 	}
-	for _, c := range []string{"-", "+", "$", "£", "€", "¥"} {
+	for _, c := range []string{"-", "+", "$", "£", "€", "¥", "¢", "¤", "\\"} {
 		if rest, ok := strings.CutPrefix(s, c); ok {
 			if c == "-" {
 				sign = "-"
@@ -62,7 +89,7 @@ func moneyText(s string) string {
 			s = rest
 		}
 	}
-	if s = strings.ReplaceAll(s, ",", ""); s == "" {
+	if s = strings.ReplaceAll(s, ",", ""); s == "" || s == "." {
 		s = "0"
 	}
 	return sign + s
@@ -70,7 +97,7 @@ func moneyText(s string) string {
 
 // parseFloat reads a float as SQL Server writes one down: digits, a point, and an exponent behind e or d. Blanks are 0.
 func parseFloat(s string) (float64, error) {
-	s = strings.ToLower(strings.TrimSpace(s))
+	s = strings.ToLower(strings.TrimRight(strings.TrimLeft(s, leadingBlanks), " "))
 	if s == "" {
 		return 0, nil
 	}

@@ -258,17 +258,13 @@ func (b *binder) isNumeric(_ string, args []expr) expr {
 	}
 	return expr{typ: t, konst: e.konst, eval: func(f *frame) sqltype.Value {
 		v := e.eval(f)
-		if s := strings.TrimSpace(v.Str()); v.IsNull() || s == "" {
+		if v.IsNull() || strings.Trim(v.Str(), " ") == "" {
 			return sqltype.FromInt(0)
 		}
 		for _, to := range []sqltype.Type{sqltype.Of(sqltype.Float), sqltype.Of(sqltype.Money), sqltype.Dec(38, 0)} {
 			if _, err := sqltype.Convert(v, e.typ, to, 0); err == nil {
 				return sqltype.FromInt(1)
 			}
-		}
-		switch strings.TrimSpace(v.Str()) { // signs alone count too
-		case "+", "-", ".", "$", ",":
-			return sqltype.FromInt(1)
 		}
 		return sqltype.FromInt(0)
 	}}
