@@ -197,7 +197,11 @@ func duplicate(r *report, b, first block) {
 	if b.name != "" {
 		what = fmt.Sprintf("%s named %q", b.Type, b.name)
 	}
-	r.error(b.at(), codeBlockDuplicate, "A second "+what, "The first one is in "+whereIs(first.DefRange())+". Rename or remove one of them.")
+	where, advice := first.DefRange(), ". Rename or remove one of them."
+	if here := b.DefRange(); here.Filename != where.Filename {
+		advice = ". The files of a folder are one configuration: rename or remove one of the two, or name the file that you mean behind the command."
+	}
+	r.error(b.at(), codeBlockDuplicate, "A second "+what, "The first one is in "+whereIs(where)+advice)
 }
 
 func whereIs(rng hcl.Range) string { return fmt.Sprintf("%s line %d", rng.Filename, rng.Start.Line) }

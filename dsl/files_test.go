@@ -101,7 +101,7 @@ func TestFilesOfAFolderAreOneConfiguration(t *testing.T) {
 `)
 	write(t, dir, "b.hcl", "source \"mssql\" \"shop\" {\n  host = \"db\"\n}\n")
 	files, list := dsl.Load(dir, dsl.Options{})
-	if files == nil || !slices.Equal(codes(list), []string{"block.duplicate"}) || !strings.Contains(list[0].Detail, "a.hcl line 9") {
+	if files == nil || !slices.Equal(codes(list), []string{"block.duplicate"}) || !strings.Contains(list[0].Detail, "a.hcl line 9. The files of a folder are one configuration") {
 		t.Fatalf("got %v", list)
 	}
 	// Evaluate reports what Load found as well.

@@ -3,8 +3,10 @@ package mssql
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -268,6 +270,20 @@ func driverConfig(b body, c *connection) (msdsn.Config, *diag.Diagnostic) {
 		cfg.Password = cfg.Parameters["pwd"]
 	}
 	c.mask = c.mask.with(cfg.User, cfg.Password)
+	for _, name := range slices.Sorted(maps.Keys(cfg.Parameters)) {
+		if slices.Contains(parameters, name) {
+			continue
+		}
+		like := nearest(name, parameters)
+		if like == "" && !strings.HasPrefix(text, urlScheme) {
+			continue // strings of ADO and ODBC have words for their own drivers, such as Pooling
+		}
+		detail := "Remove it: it would do nothing."
+		if like != "" {
+			detail = fmt.Sprintf("Did you mean %s?", like)
+		}
+		return refuse(argURL, detail, "The connection string has a parameter %q, which the driver does not know", name)
+	}
 	if f := cfg.Parameters["fedauth"]; f != "" {
 		return refuse(argURL, "Get a token outside and give it as access_token.", "The connection string asks for fedauth, which this plugin does not do")
 	}
@@ -302,6 +318,17 @@ func driverConfig(b body, c *connection) (msdsn.Config, *diag.Diagnostic) {
 		cfg.AppName = "pipectl"
 	}
 	return cfg, nil
+}
+
+// parameters are those that the driver or this plugin reads (github.com/microsoft/go-mssqldb, package msdsn, and
+// integratedauth/krb5). It reads past others, and past one that is misspelt.
+var parameters = []string{
+	msdsn.Database, msdsn.Encrypt, msdsn.Password, msdsn.ChangePassword, msdsn.UserID, msdsn.Port, msdsn.TrustServerCertificate, msdsn.Certificate,
+	msdsn.ServerCertificate, msdsn.TLSMin, msdsn.PacketSize, msdsn.LogParam, msdsn.ConnectionTimeout, msdsn.HostNameInCertificate, msdsn.KeepAlive,
+	msdsn.ServerSpn, msdsn.WorkstationID, msdsn.AppName, msdsn.ApplicationIntent, msdsn.FailoverPartner, msdsn.FailOverPort, msdsn.FailoverPartnerSpn,
+	msdsn.DisableRetry, msdsn.Server, msdsn.Protocol, msdsn.DialTimeout, msdsn.Pipe, msdsn.MultiSubnetFailover, msdsn.NoTraceID, msdsn.GuidConversion,
+	msdsn.Timezone, msdsn.EpaEnabled, "columnencryption", "uid", "pwd", "fedauth", "authenticator",
+	"krb5-configfile", "krb5-keytabfile", "krb5-credcachefile", "krb5-realm", "krb5-dnslookupkdc", "krb5-udppreferencelimit",
 }
 
 func partsURL(b body) string {
