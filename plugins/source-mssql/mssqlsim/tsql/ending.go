@@ -68,9 +68,18 @@ func (x *executor) failed(err error, st ast.Statement) error {
 	case x.depth > 0: // CATCH goes on
 		return err
 	}
-	x.batch.lastError = e.Number
-	x.out.Raise(undone(e, st))
+	x.told(undone(e, st))
 	return nil
+}
+
+// told tells of an error behind which the batch goes on; a procedure's status is 10 less its severity until a RETURN says otherwise
+// (Microsoft: INF: Interpreting Return Status Values from Stored Procedures, Q96237).
+func (x *executor) told(e *sqltype.Error) {
+	x.batch.lastError = e.Number
+	if x.batch.routine != nil {
+		x.batch.status = 10 - int32(e.Class)
+	}
+	x.out.Raise(e)
 }
 
 // ending tells what an error ends without XACT_ABORT.

@@ -83,8 +83,8 @@ func (x *executor) goesOn(said *sqltype.Error, s *ast.ExecuteStatement) error {
 	if x.depth > 0 {
 		return &e
 	}
-	x.batch.lastError, x.batch.rowCount = e.Number, 0
-	x.out.Raise(&e)
+	x.batch.rowCount = 0
+	x.told(&e)
 	return x.plain(func(b *binder) {
 		if err := b.returned(s.ExecuteSpecification, 1); err != nil {
 			fail(err)

@@ -105,6 +105,17 @@ func columnNames(node any) (names []string) {
 	return names
 }
 
+// variableNames gives the variables that a part of the parser's tree uses.
+func variableNames(node any) (names []string) {
+	walkTree(reflect.ValueOf(node), func(node any) bool {
+		if v, ok := node.(*ast.VariableReference); ok {
+			names = append(names, v.Name)
+		}
+		return true
+	})
+	return names
+}
+
 // walkTree visits the nodes of a part of the parser's tree; fn tells whether to go into a node.
 func walkTree(v reflect.Value, fn func(node any) bool) {
 	switch v.Kind() {

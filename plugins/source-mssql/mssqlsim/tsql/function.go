@@ -137,6 +137,7 @@ func (b *binder) global(name string) expr {
 	case "@@ERROR":
 		return constant(sqltype.Of(sqltype.Int), sqltype.FromInt(int64(b.batch.lastError)))
 	default:
+		b.written = name
 		return b.system(u, nil)
 	}
 }
@@ -172,6 +173,7 @@ func (b *binder) system(name string, args []expr) expr {
 			unsupported("the function %s", name)
 		}
 		if strings.HasPrefix(name, "@@") {
+			name = b.written
 			failf(137, "Must declare the scalar variable \"%s\".", name)
 		}
 		if strings.EqualFold(b.written, name) { // in its own letters

@@ -233,7 +233,10 @@ func (b *binder) degrees(name string, args []expr) expr {
 		if name == "DEGREES" {
 			return v[0] * 180 / math.Pi
 		}
-		return v[0] * math.Pi / 180
+		if r := v[0] * math.Pi / 180; math.Abs(r) >= 0x1p-1022 {
+			return r
+		}
+		return 0 // Microsoft: RADIANS (Transact-SQL), whose example is of 1e-307
 	})
 }
 

@@ -87,7 +87,7 @@ type batch struct {
 	source     string   // as the parser read it
 	text       string   // as it was written
 	routine    *Routine // whose body it is
-	status     int32    // what RETURN gave
+	status     int32    // what RETURN gave, or the last error
 }
 
 type variable struct {

@@ -102,11 +102,18 @@ func (x *executor) assign(b *binder, q *ast.QuerySpecification) error {
 	c.SelectElements = nil
 	var vars []*variable
 	var kinds []string
+	assigned := map[string]bool{}
 	for _, e := range q.SelectElements {
 		s, ok := e.(*ast.SelectSetVariable)
 		if !ok {
 			failf(141, "A SELECT statement that assigns a value to a variable must not be combined with data-retrieval operations.")
 		}
+		for _, name := range variableNames(s.Expression) { // in which order they are computed is not promised (Microsoft: Variables (Transact-SQL))
+			if assigned[lower(name)] {
+				unsupported("a SELECT that assigns %s and then uses it in another assignment", name)
+			}
+		}
+		assigned[lower(s.Variable.Name)] = true
 		vars, kinds = append(vars, b.variable(s.Variable.Name)), append(kinds, s.AssignmentKind)
 		c.SelectElements = append(c.SelectElements, &ast.SelectScalarExpression{Expression: s.Expression})
 	}

@@ -22,6 +22,10 @@ type unionPlan struct {
 	at     int
 	outer  *frame
 	opened bool
+	// of all but UNION ALL, whose rows are sorted or hashed before the first leaves
+	rows []sqltype.Row
+	held hold
+	out  int
 }
 
 func (b *binder) union(x *ast.BinaryQueryExpression, outer *scope) plan {
@@ -117,8 +121,13 @@ func (p *unionPlan) open(outer *frame) error {
 	p.outer, p.at, p.opened = outer, 0, false
 	p.row = make(sqltype.Row, len(p.cols))
 	p.seen.begin(p.run)
-	if p.kind == "Union" {
+	if p.all {
 		return nil
+	}
+	p.held.drop(p.run)
+	p.rows, p.out = nil, 0
+	if p.kind == "Union" {
+		return p.collect()
 	}
 	p.second.begin(p.run)
 	p.at = 1
@@ -129,13 +138,37 @@ func (p *unionPlan) open(outer *frame) error {
 		}
 		if row == nil {
 			p.at = 0
-			return nil
+			return p.collect()
 		}
 		p.second.add(rowKey(p.row, p.cols))
 	}
 }
 
+// collect reads all rows of a plan whose rows are all different: an error of one comes before the first.
+func (p *unionPlan) collect() error {
+	for {
+		row, err := p.compute()
+		if row == nil || err != nil {
+			return err
+		}
+		p.held.take(row.Size())
+		p.rows = append(p.rows, append(sqltype.Row(nil), row...))
+	}
+}
+
 func (p *unionPlan) next() (sqltype.Row, error) {
+	if p.all {
+		return p.compute()
+	}
+	if p.out == len(p.rows) {
+		return nil, nil
+	}
+	p.out++
+	return p.rows[p.out-1], nil
+}
+
+// compute gives the next row of the parts.
+func (p *unionPlan) compute() (sqltype.Row, error) {
 	for p.at < len(p.parts) {
 		row, err := p.read()
 		if err != nil {

@@ -307,8 +307,8 @@ func (x *executor) raise(s *ast.RaiseErrorStatement) error {
 	case x.depth > 0 || e.Class >= 20: // which no CATCH sees, and which ends the connection
 		return e
 	default:
-		x.batch.lastError, x.batch.rowCount = e.Number, 0
-		x.out.Raise(e)
+		x.batch.rowCount = 0
+		x.told(e)
 	}
 	return nil
 }
