@@ -48,3 +48,27 @@ func TestProceduresToLookAround(t *testing.T) {
 		t.Error("sp_helpdb tells nothing of the files")
 	}
 }
+
+// Microsoft: sp_help (Transact-SQL): without a name it tells of all objects; their kinds are named as in the table spt_values.
+func TestHelpOfADatabase(t *testing.T) {
+	t.Parallel()
+	_, conn := newDatabase(t)
+	exec(t, conn, "EXEC sys.sp_cdc_enable_db")
+	exec(t, conn, "CREATE TABLE dbo.p (id int NOT NULL CONSTRAINT pk_p PRIMARY KEY); CREATE TABLE dbo.t (id int NOT NULL CONSTRAINT pk_t PRIMARY KEY, a int CONSTRAINT uq UNIQUE, b int CONSTRAINT df DEFAULT 1, c int CONSTRAINT ck CHECK (c > 0), d int CONSTRAINT fk REFERENCES dbo.p)")
+	exec(t, conn, "EXEC sys.sp_cdc_enable_table 'dbo', 't', @role_name = NULL, @supports_net_changes = 1")
+	exec(t, conn, "CREATE PROCEDURE dbo.q AS SELECT 1")
+	kinds := map[string]string{}
+	for _, row := range query(t, conn, "EXEC sp_help") {
+		part := strings.Split(row, "|")
+		kinds[part[0]] = part[2]
+		if part[2] == "" {
+			t.Errorf("%s is of no kind", part[0])
+		}
+	}
+	for name, want := range map[string]string{"t": "user table", "pk_t": "primary key cns", "uq": "unique key cns", "df": "default (maybe cns)", "ck": "check cns", "fk": "foreign key cns",
+		"q": "stored procedure", "fn_cdc_get_all_changes_dbo_t": "inline function"} {
+		if kinds[name] != want {
+			t.Errorf("%s is %q, want %q", name, kinds[name], want)
+		}
+	}
+}

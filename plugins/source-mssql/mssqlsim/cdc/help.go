@@ -19,6 +19,11 @@ var helpProcedures = map[string]procedure{
 
 var desc128 = sqltype.Str(sqltype.VarChar, 128)
 
+// helpKinds are what sp_help calls the kinds of objects: the rows of master.dbo.spt_values of type O9T, as others printed them.
+var helpKinds = map[string]string{"AF": "aggregate function", "C": "check cns", "D": "default (maybe cns)", "F": "foreign key cns", "FN": "scalar function", "IF": "inline function",
+	"IT": "internal table", "P": "stored procedure", "PK": "primary key cns", "S": "system table", "SN": "synonym", "TF": "table function", "TR": "trigger", "U": "user table", "UQ": "unique key cns",
+	"V": "view", "X": "extended stored proc"}
+
 // spHelp is Microsoft: sp_help (Transact-SQL): of a table several results, of the database its objects.
 func spHelp(s *Session, db *Database, a args) (*tsql.Rows, error) {
 	db.mu.RLock()
@@ -26,7 +31,7 @@ func spHelp(s *Session, db *Database, a args) (*tsql.Rows, error) {
 	if a["@objname"].IsNull() {
 		r := &tsql.Rows{Cols: []tsql.Column{col("Name", sysname), ncol("Owner", sysname), col("Object_type", sqltype.Str(sqltype.NVarChar, 31))}}
 		for _, p := range s.parts(db) {
-			r.Data = append(r.Data, sqltype.Row{text(p.name), text("dbo"), text(strings.ToLower(strings.ReplaceAll(p.desc, "_", " ")))})
+			r.Data = append(r.Data, sqltype.Row{text(p.name), text("dbo"), text(helpKinds[strings.TrimSpace(p.typ)])})
 		}
 		return r, nil
 	}
