@@ -5,6 +5,7 @@ import (
 	"go/build"
 	goparser "go/parser"
 	gotoken "go/token"
+	"path/filepath"
 	"regexp"
 	"testing"
 
@@ -19,9 +20,9 @@ func TestNodeNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pkgs, err := goparser.ParseDir(gotoken.NewFileSet(), p.Dir, nil, 0)
-	if err != nil {
-		t.Fatal(err)
+	files, err := filepath.Glob(filepath.Join(p.Dir, "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s: %d files, %v", p.Dir, len(files), err)
 	}
 	// the methods that make a type one of those that reach a message
 	marks := map[string]bool{"statement": true, "scalarExpression": true, "expression": true, "booleanExpression": true, "tableReference": true, "queryExpression": true, "groupingSpecification": true,
@@ -29,7 +30,11 @@ func TestNodeNames(t *testing.T) {
 		"insertSource": true, "alterRoleAction": true, "restoreOptionNode": true, "backupOption": true, "executableEntity": true, "selectElement": true, "dataTypeReference": true, "setCommand": true,
 		"principalOptionNode": true, "userOptionNode": true, "createLoginSource": true}
 	seen := map[string]int{}
-	for _, f := range pkgs["ast"].Files {
+	for _, file := range files {
+		f, err := goparser.ParseFile(gotoken.NewFileSet(), file, nil, goparser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, d := range f.Decls {
 			fn, ok := d.(*goast.FuncDecl)
 			if !ok || fn.Recv == nil || !marks[fn.Name.Name] {
