@@ -24,7 +24,7 @@ func TestStatementsThatPutStorageInOrder(t *testing.T) {
 		{"reorganized", "ALTER INDEX ALL ON dbo.t REORGANIZE WITH (LOB_COMPACTION = ON)" + rows, "1|2"},
 		{"one that there is not", "ALTER INDEX nothing ON dbo.t REBUILD", "error 2727"},
 		{"of no table", "ALTER INDEX ix ON dbo.nothing REBUILD", "error 1088"},
-		{"an option that changes what it does", "ALTER INDEX ix ON dbo.t REBUILD WITH (IGNORE_DUP_KEY = ON)", "refused: mssqlsim does not understand the index option IGNORE_DUP_KEY"},
+		{"an option that changes what it does", "ALTER INDEX ix ON dbo.t REBUILD WITH (IGNORE_DUP_KEY = ON)", "refused: mssqlsim does not understand the index option IGNORE_DUP_KEY = ON"},
 		{"switched off", "ALTER INDEX ix ON dbo.t DISABLE", "refused: mssqlsim does not understand ALTER INDEX ... DISABLE"},
 	})
 }

@@ -74,6 +74,11 @@ func (t *Table) change(a tsql.Alter, of *Table) (required bool, err error) {
 	if err := t.bind(); err != nil {
 		return false, err
 	}
+	if len(a.Add) > 0 || a.Change != nil {
+		if err := t.fits(); err != nil {
+			return false, err
+		}
+	}
 	if err := t.compute(a.Add); err != nil {
 		return false, err
 	}

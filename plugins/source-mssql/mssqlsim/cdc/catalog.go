@@ -217,21 +217,21 @@ func sysSchemas(_ *Session, db *Database) *tsql.Rows {
 func sysColumns(s *Session, db *Database) *tsql.Rows {
 	r := &tsql.Rows{Cols: []tsql.Column{col("object_id", integer), ncol("name", sysname), col("column_id", integer), col("system_type_id", tiny), col("user_type_id", integer), col("max_length", small),
 		col("precision", tiny), col("scale", tiny), ncol("collation_name", sysname), ncol("is_nullable", bit), col("is_identity", bit), col("is_computed", bit), col("is_hidden", bit),
-		col("generated_always_type", tiny), ncol("is_sparse", bit), col("default_object_id", integer), col("is_ansi_padded", bit)}}
+		col("generated_always_type", tiny), ncol("is_sparse", bit), col("default_object_id", integer), col("is_ansi_padded", bit), col("is_rowguidcol", bit)}}
 	for _, o := range s.objects(db) {
 		for _, c := range s.shownColumns(db, &o) {
 			def := int32(0)
 			if c.defined != nil {
 				def = c.defined.def
 			}
-			r.Data = append(r.Data, columnRow(int64(o.id), c.Column, c.place, c.sparse, def))
+			r.Data = append(r.Data, columnRow(int64(o.id), c.Column, c.place, c.sparse, def, c.defined != nil && c.defined.RowGUID))
 		}
 	}
 	return r
 }
 
 // columnRow is a row of sys.columns.
-func columnRow(id int64, c tsql.Column, place int, sparse bool, def int32) sqltype.Row {
+func columnRow(id int64, c tsql.Column, place int, sparse bool, def int32, rowguid bool) sqltype.Row {
 	n, p, sc := size(c.Type)
 	collation := null
 	if c.Type.Class() == sqltype.ClassString && c.Type.Kind != sqltype.XML {
@@ -243,7 +243,7 @@ func columnRow(id int64, c tsql.Column, place int, sparse bool, def int32) sqlty
 	t := typeIDs[c.Type.Kind]
 	k := c.Type.Class()
 	padded := (k == sqltype.ClassString || k == sqltype.ClassBinary) && c.Type.Kind != sqltype.RowVersion && c.Type.Kind != sqltype.XML || c.Type.Kind == sqltype.Variant
-	return sqltype.Row{num(id), text(c.Name), num(int64(place)), num(t), num(userTypeID(c.Type.Kind)), num(n), num(p), num(sc), collation, flag(c.Nullable), flag(c.Identity), flag(c.Computed), flag(false), num(0), flag(sparse), num(int64(def)), flag(padded)}
+	return sqltype.Row{num(id), text(c.Name), num(int64(place)), num(t), num(userTypeID(c.Type.Kind)), num(n), num(p), num(sc), collation, flag(c.Nullable), flag(c.Identity), flag(c.Computed), flag(false), num(0), flag(sparse), num(int64(def)), flag(padded), flag(rowguid)}
 }
 
 // userTypeID gives user_type_id: those of the CLR share a system type.

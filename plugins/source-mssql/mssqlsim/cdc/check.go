@@ -26,6 +26,9 @@ func (t *Table) addCheck(d tsql.CheckDef) error {
 		if t.column(n) == nil {
 			return sqltype.Errorf(207, "Invalid column name '%s'.", n)
 		}
+		if d.Column != "" && !sqltype.EqualName(n, d.Column) {
+			return constraintFailed(sqltype.Errorf(8141, "Column CHECK constraint for column '%s' references another column, table '%s'.", d.Column, t.Name))
+		}
 	}
 	var err error
 	if _, _, c.holds, err = d.Condition.Bind(t.describe()); err != nil {

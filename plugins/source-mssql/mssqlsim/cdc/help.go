@@ -43,6 +43,7 @@ func spHelp(s *Session, db *Database, a args) (*tsql.Rows, error) {
 		Data: []sqltype.Row{{text(o.name), text("dbo"), text("user table"), sqltype.FromTicks(o.created)}}}
 	cols, columns := s.shownColumns(db, o), &tsql.Rows{Cols: []tsql.Column{ncol("Column_name", sysname), ncol("Type", sysname), ncol("Computed", desc128), ncol("Length", integer), ncol("Prec", sqltype.Str(sqltype.Char, 5)),
 		ncol("Scale", sqltype.Str(sqltype.Char, 5)), ncol("Nullable", desc128), ncol("TrimTrailingBlanks", desc128), ncol("FixedLenNullInSource", desc128), ncol("Collation", sysname)}}
+	rowguid := "No rowguidcol column defined."
 	ident, seed, step := "No identity column defined.", null, null
 	for _, c := range cols {
 		n, p, sc := size(c.Type)
@@ -54,13 +55,16 @@ func spHelp(s *Session, db *Database, a args) (*tsql.Rows, error) {
 			collation = text(collationOf(c.Type))
 			trim, fixed = text("no"), text("no")
 		}
+		if c.defined != nil && c.defined.RowGUID {
+			rowguid = c.Name
+		}
 		if c.Identity {
 			ident, seed, step = c.Name, num(o.table.identity.seed), num(o.table.identity.step)
 		}
 		columns.Data = append(columns.Data, sqltype.Row{text(c.Name), text(c.Type.Kind.String()), text(strings.ToLower(yesNo(c.Computed))), num(n), prec, scale, text(strings.ToLower(yesNo(c.Nullable))), trim, fixed, collation})
 	}
 	identity := &tsql.Rows{Cols: []tsql.Column{ncol("Identity", sysname), ncol("Seed", sqltype.Dec(38, 0)), ncol("Increment", sqltype.Dec(38, 0)), ncol("Not For Replication", integer)}, Data: []sqltype.Row{{text(ident), asDecimal(seed), asDecimal(step), null}}}
-	rowGUID := &tsql.Rows{Cols: []tsql.Column{ncol("RowGuidCol", sysname)}, Data: []sqltype.Row{{text("No rowguidcol column defined.")}}}
+	rowGUID := &tsql.Rows{Cols: []tsql.Column{ncol("RowGuidCol", sysname)}, Data: []sqltype.Row{{text(rowguid)}}}
 	place := &tsql.Rows{Cols: []tsql.Column{ncol("Data_located_on_filegroup", sysname)}, Data: []sqltype.Row{{text("PRIMARY")}}}
 	r.More = []*tsql.Rows{columns, identity, rowGUID, place}
 	if x := helpIndex(o); len(x.Data) > 0 {

@@ -20,6 +20,31 @@ type index struct {
 	cols      []int // column ids
 	desc      []bool
 	include   []int
+	fill      int64 // FILLFACTOR, 0 when none was written
+	padded    bool
+	// noRowLocks and noPageLocks are ALLOW_ROW_LOCKS and ALLOW_PAGE_LOCKS that are OFF. They change which locks a server takes, not
+	// who waits for whom here.
+	noRowLocks, noPageLocks bool
+	compression             string
+}
+
+// take keeps the options that are written.
+func (x *index) take(o tsql.IndexOptions) {
+	if o.FillFactor != nil {
+		x.fill = *o.FillFactor
+	}
+	if o.Padded != nil {
+		x.padded = *o.Padded
+	}
+	if o.RowLocks != nil {
+		x.noRowLocks = !*o.RowLocks
+	}
+	if o.PageLocks != nil {
+		x.noPageLocks = !*o.PageLocks
+	}
+	if o.Compression != "" {
+		x.compression = o.Compression
+	}
 }
 
 func (x *index) reads(id int) bool {
@@ -77,6 +102,7 @@ func generated(name string, id int32) bool {
 // addIndex gives the table an index over the rows that are there.
 func (t *Table) addIndex(d tsql.IndexDef) error {
 	x := &index{name: d.Name, kind: d.Kind, unique: d.Unique, clustered: d.Clustered}
+	x.take(d.Options)
 	if err := t.indexColumns(x, d); err != nil {
 		return err
 	}

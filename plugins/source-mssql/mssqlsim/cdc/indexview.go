@@ -16,6 +16,7 @@ type storage struct {
 	desc      []bool
 	include   []int
 	clustered bool
+	of        *index // nil for a heap and for a change table
 }
 
 // storages lists the heap or clustered index of an object first, then its other indexes.
@@ -30,7 +31,7 @@ func (o *object) storages() (out []storage) {
 	for _, clustered := range []bool{true, false} {
 		for _, x := range o.table.indexes {
 			if x.clustered == clustered {
-				out = append(out, storage{x.id, x.name, x.unique, x.kind == tsql.PrimaryKey, x.kind == tsql.UniqueConstraint, x.cols, x.desc, x.include, x.clustered})
+				out = append(out, storage{x.id, x.name, x.unique, x.kind == tsql.PrimaryKey, x.kind == tsql.UniqueConstraint, x.cols, x.desc, x.include, x.clustered, x})
 			}
 		}
 	}
@@ -55,8 +56,12 @@ func sysIndexes(s *Session, db *Database) *tsql.Rows {
 	for _, o := range s.objects(db) {
 		for _, x := range o.storages() {
 			typ, desc := x.typ()
+			of := x.of
+			if of == nil {
+				of = &index{}
+			}
 			r.Data = append(r.Data, sqltype.Row{num(int64(o.id)), orNull(x.name), num(int64(x.id)), num(typ), text(desc), flag(x.unique), num(1), flag(false), flag(x.primary), flag(x.unconstr),
-				num(0), flag(false), flag(false), flag(false), flag(true), flag(true), flag(false), null})
+				num(of.fill), flag(of.padded), flag(false), flag(false), flag(!of.noRowLocks), flag(!of.noPageLocks), flag(false), null})
 		}
 	}
 	return r
@@ -86,7 +91,12 @@ func sysPartitions(s *Session, db *Database) *tsql.Rows {
 	for _, o := range s.objects(db) {
 		for _, x := range o.storages() {
 			id := num(int64(x.id)<<48 | int64(o.id)<<16)
-			r.Data = append(r.Data, sqltype.Row{id, num(int64(o.id)), num(int64(x.id)), num(1), id, num(o.count()), num(0), text("NONE")})
+			compression, level := "NONE", int64(0)
+			if x.of != nil && x.of.compression != "" {
+				compression = x.of.compression
+				level = map[string]int64{"ROW": 1, "PAGE": 2}[compression]
+			}
+			r.Data = append(r.Data, sqltype.Row{id, num(int64(o.id)), num(int64(x.id)), num(1), id, num(o.count()), num(level), text(compression)})
 		}
 	}
 	return r

@@ -229,7 +229,11 @@ func (s *Session) columnProperty(db *Database, id int64, name, property string) 
 		return bit(c.sparse)
 	case "isoutparam":
 		return bit(output)
-	case "iscolumnset", "iscursortype", "isfulltextindexed", "ishidden", "isidnotforrepl", "isrowguidcol", "isxmlindexable", "statisticalsemantics", "generatedalwaystype":
+	case "isidnotforrepl":
+		return bit(c.defined != nil && c.defined.NotForReplication)
+	case "isrowguidcol":
+		return bit(c.defined != nil && c.defined.RowGUID)
+	case "iscolumnset", "iscursortype", "isfulltextindexed", "ishidden", "isxmlindexable", "statisticalsemantics", "generatedalwaystype":
 		return bit(false)
 	case "isindexable":
 		return bit(!t.LOB() && t.Kind != sqltype.XML)
@@ -259,7 +263,13 @@ func (s *Session) indexProperty(db *Database, id int64, name, property string) (
 			return bit(x.clustered)
 		case "isunique":
 			return bit(x.unique)
-		case "indexfillfactor", "isautostatistics", "isdisabled", "isfulltextkey", "ishypothetical", "ispadindex", "ispagelockdisallowed", "isrowlockdisallowed", "isstatistics", "iscolumnstore", "isoptimizedforsequentialkey":
+		case "indexfillfactor", "ispadindex", "ispagelockdisallowed", "isrowlockdisallowed":
+			of := x.of
+			if of == nil {
+				of = &index{}
+			}
+			return map[string]sqltype.Value{"indexfillfactor": num(of.fill), "ispadindex": flag(of.padded), "ispagelockdisallowed": flag(of.noPageLocks), "isrowlockdisallowed": flag(of.noRowLocks)}[lower(property)], nil
+		case "isautostatistics", "isdisabled", "isfulltextkey", "ishypothetical", "isstatistics", "iscolumnstore", "isoptimizedforsequentialkey":
 			return bit(false)
 		case "indexdepth":
 			return null, sqltype.Unsupported("the property %s of INDEXPROPERTY", property)

@@ -13,7 +13,7 @@ const neverProperties = `execisaftertrigger execisdeletetrigger execisfirstdelet
 	execistriggernotforrepl execisupdatetrigger execiswithnativecompilation hasaftertrigger hasdeletetrigger hasinserttrigger hasinsteadoftrigger hasupdatetrigger isdefault isencrypted
 	isextendedproc isqueue isreplproc isrule isscalarfunction isschemabound issystemtable istrigger isview tabledeletetrigger tabledeletetriggercount tablefulltextmergestatus
 	tablefulltextbackgroundupdateindexon tablefulltextcatalogid tablefulltextchangetrackingon tablefulltextpopulatestatus tablehasactivefulltextindex tablehasdeletetrigger 
-	 tablehasinserttrigger tablehasrowguidcol tablehasupdatetrigger tablehasvardecimalstorageformat tableinserttrigger tableinserttriggercount tableisfake
+	 tablehasinserttrigger tablehasupdatetrigger tablehasvardecimalstorageformat tableinserttrigger tableinserttriggercount tableisfake
 	tableislockedonbulkload tableismemoryoptimized tableispinned tabletextinrowlimit tableupdatetrigger tableupdatetriggercount tablehascolumnset tabletemporaltype`
 
 // untoldProperties are documented and not built.
@@ -95,7 +95,7 @@ func (s *Session) partProperty(db *Database, p *part, property string) sqltype.V
 	case "cnstisdisabled":
 		return flag(p.key != nil && p.key.disabled || p.check != nil && p.check.disabled)
 	case "cnstisnotrepl":
-		return flag(p.key != nil && p.key.NotForReplication)
+		return flag(p.key != nil && p.key.NotForReplication || p.check != nil && p.check.NotForReplication)
 	case "cnstisclustkey":
 		return flag(p.index != nil && p.index.clustered)
 	case "cnstisnonclustkey":
@@ -169,6 +169,8 @@ func (p *part) tableProperty(property string) sqltype.Value {
 		return flag(own && from != nil)
 	case "tablehasidentity":
 		return flag(own && p.table.identityColumn() != nil)
+	case "tablehasrowguidcol":
+		return flag(own && slices.ContainsFunc(p.table.columns, func(c *column) bool { return c.RowGUID }))
 	case "tablehasdefaultcnst":
 		found := false
 		for _, c := range p.table.columns {

@@ -185,7 +185,7 @@ func checkConstraints(s *Session, db *Database) *tsql.Rows {
 			if c := p.table.column(p.check.Column); c != nil {
 				place = int64(c.id)
 			}
-			return sqltype.Row{flag(p.check.disabled), flag(false), flag(p.check.Unchecked), num(place), text(p.check.Condition.Text), flag(generated(p.check.Name, p.check.object))}
+			return sqltype.Row{flag(p.check.disabled), flag(p.check.NotForReplication), flag(p.check.Unchecked), num(place), text(p.check.Condition.Text), flag(generated(p.check.Name, p.check.object))}
 		})
 }
 
@@ -240,7 +240,7 @@ func identityColumns(s *Session, db *Database) *tsql.Rows {
 		if t.identity.used {
 			last = of(t.identity.last)
 		}
-		return sqltype.Row{of(t.identity.seed), of(t.identity.step), last, flag(false)}
+		return sqltype.Row{of(t.identity.seed), of(t.identity.step), last, flag(c.NotForReplication)}
 	})
 }
 

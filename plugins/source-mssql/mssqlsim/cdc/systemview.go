@@ -70,7 +70,7 @@ func systemColumns(s *Session, db *Database) *tsql.Rows {
 	r := &tsql.Rows{Cols: sysColumns(s, db).Cols}
 	for _, o := range systemObjects() {
 		for i, c := range o.columnsOf(s, db) {
-			r.Data = append(r.Data, columnRow(o.id, c, i+1, false, 0))
+			r.Data = append(r.Data, columnRow(o.id, c, i+1, false, 0, false))
 		}
 	}
 	return r

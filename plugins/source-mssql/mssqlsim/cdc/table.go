@@ -77,6 +77,9 @@ func (db *Database) newTable(def tsql.TableDef) (*Table, error) {
 	if err := t.bind(); err != nil {
 		return nil, err
 	}
+	if err := t.fits(); err != nil {
+		return nil, err
+	}
 	if def.Key != nil {
 		pk := tsql.IndexDef{Name: def.KeyName, Kind: tsql.PrimaryKey, Unique: true}
 		// A key that no statement made has a name that tests can count on, where that
@@ -114,6 +117,31 @@ func (db *Database) newTable(def tsql.TableDef) (*Table, error) {
 	return t, nil
 }
 
+// fits refuses a table whose rows do not fit on a page though all their values of variable length are empty (Microsoft: CREATE TABLE
+// (Transact-SQL), Limitations; Estimate the size of a table; error 1701 in sys.messages).
+func (t *Table) fits() error {
+	fixed, bits, n := int64(0), 0, 0
+	for _, c := range t.columns {
+		if c.Computed && !c.Persisted || c.Sparse {
+			continue
+		}
+		n++
+		switch k := c.Type.Kind; {
+		case k == sqltype.Bit:
+			bits++
+		case k == sqltype.Char, k == sqltype.NChar, k == sqltype.Binary, k == sqltype.RowVersion, c.Type.Class() != sqltype.ClassString && c.Type.Class() != sqltype.ClassBinary && c.Type.Class() != sqltype.ClassOther:
+			if length, _, _ := size(c.Type); length > 0 {
+				fixed += length
+			}
+		}
+	}
+	overhead := int64(4 + 2 + (n+7)/8)
+	if all := fixed + int64((bits+7)/8) + overhead; all > 8060 {
+		return sqltype.Errorf(1701, "Creating or altering table '%s' failed because the minimum row size would be %d, including %d bytes of internal overhead. This exceeds the maximum allowable table row size of 8060 bytes.", t.Name, all, overhead)
+	}
+	return nil
+}
+
 func noColumn(name string) error {
 	return sqltype.Errorf(1911, "Column name '%s' does not exist in the target table or view.", name)
 }
@@ -132,7 +160,16 @@ func (t *Table) addColumn(d tsql.ColumnDef) error {
 	if t.column(d.Name) != nil {
 		return sqltype.Errorf(2705, "Column names in each table must be unique. Column name '%s' in table '%s' is specified more than once.", d.Name, t.FullName())
 	}
+	if d.Identity && d.Null {
+		return sqltype.Errorf(8147, "Could not create IDENTITY attribute on nullable column '%s', table '%s'.", d.Name, t.Name)
+	}
+	if d.RowGUID && (d.Computed || d.Type.Kind != sqltype.UniqueIdentifier) {
+		return sqltype.Errorf(2761, "The ROWGUIDCOL property can only be specified on the uniqueidentifier data type.")
+	}
 	for _, c := range t.columns {
+		if d.RowGUID && c.RowGUID {
+			return sqltype.Errorf(8196, "Duplicate column specified as ROWGUIDCOL.")
+		}
 		if d.Identity && c.Identity {
 			return sqltype.Errorf(2744, "Multiple identity columns specified for table '%s'. Only one identity column per table is allowed.", t.Name)
 		}

@@ -37,6 +37,11 @@ func removals(s *ast.AlterTableDropTableElementStatement) (a Alter) {
 		case "Column":
 			a.Drop = append(a.Drop, ident(e.Name))
 		case "Constraint":
+			for _, o := range e.DropClusteredConstraintOptions {
+				if _, moves := o.(*ast.DropClusteredConstraintMoveOption); moves {
+					unsupported("MOVE TO of ALTER TABLE DROP CONSTRAINT")
+				}
+			}
 			a.DropConstraints = append(a.DropConstraints, ident(e.Name))
 		default:
 			unsupported("ALTER TABLE DROP %s", kindWords(kind))
@@ -49,7 +54,7 @@ func removals(s *ast.AlterTableDropTableElementStatement) (a Alter) {
 // as it is with ANSI_NULL_DEFAULT on (Microsoft: ALTER TABLE (Transact-SQL), NULL | NOT NULL).
 func (b *binder) columnChange(s *ast.AlterTableAlterColumnStatement) Alter {
 	def := &ColumnDef{Column: Column{Name: ident(s.ColumnIdentifier), Nullable: s.AlterTableAlterColumnOption != "NotNull"}}
-	if s.Encryption != nil || s.IsMasked || s.GeneratedAlways != "" || s.StorageOptions != nil {
+	if s.Encryption != nil || s.IsMasked || s.GeneratedAlways != "" || s.StorageOptions != nil || s.IsHidden || s.MaskingFunction != nil {
 		unsupported("the options of ALTER COLUMN")
 	}
 	switch s.AlterTableAlterColumnOption {

@@ -1,6 +1,7 @@
 package tsql
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
@@ -27,6 +28,15 @@ type IndexDef struct {
 	Chosen  bool
 	Columns []IndexColumn
 	Include []string
+	Options IndexOptions
+}
+
+// IndexOptions are those that the catalog shows (Microsoft: CREATE INDEX (Transact-SQL), relational_index_option; sys.indexes); nil
+// and "" are what was not written.
+type IndexOptions struct {
+	FillFactor                  *int64
+	Padded, RowLocks, PageLocks *bool
+	Compression                 string // NONE, ROW or PAGE
 }
 
 // IndexColumn is a key column of an index.
@@ -37,10 +47,11 @@ type IndexColumn struct {
 
 // CheckDef is a CHECK constraint.
 type CheckDef struct {
-	Name      string
-	Column    string // of a constraint written beside a column
-	Condition *Expression
-	Unchecked bool // WITH NOCHECK: rows that are there are not looked at
+	Name              string
+	Column            string // of a constraint written beside a column
+	Condition         *Expression
+	NotForReplication bool
+	Unchecked         bool // WITH NOCHECK: rows that are there are not looked at
 }
 
 // DefaultDef is a DEFAULT constraint.
@@ -53,21 +64,71 @@ type DefaultDef struct {
 	Varies bool          // the expression calls functions: each statement evaluates it
 }
 
-// indexOptions refuses what changes what an index does; the rest is storage.
-func indexOptions(list []ast.IndexOption) {
+// indexOptions reads the options of an index, and refuses what changes what it does. How it is built, and with how many threads, is
+// seen nowhere afterwards.
+func indexOptions(list []ast.IndexOption) (out IndexOptions) {
 	for _, o := range list {
 		switch x := o.(type) {
 		case *ast.IndexStateOption:
+			on := strings.EqualFold(x.OptionState, "on")
 			switch x.OptionKind {
-			case "IgnoreDupKey", "DropExisting", "Resumable":
-				if x.OptionState == "On" {
-					unsupported("the index option %s = ON", optionWord(x.OptionKind))
+			case "PadIndex":
+				out.Padded = &on
+			case "AllowRowLocks":
+				out.RowLocks = &on
+			case "AllowPageLocks":
+				out.PageLocks = &on
+			case "SortInTempDB", "Online":
+			default:
+				if on {
+					unsupported("the index option %s = ON", optionNode(o))
 				}
 			}
-		case *ast.IndexExpressionOption, *ast.OnlineIndexOption, *ast.DataCompressionOption:
+		case *ast.IgnoreDupKeyIndexOption:
+			if strings.EqualFold(x.OptionState, "on") {
+				unsupported("the index option IGNORE_DUP_KEY = ON")
+			}
+		case *ast.IndexExpressionOption:
+			n, ok := x.Expression.(*ast.IntegerLiteral)
+			if x.OptionKind == "MaxDop" {
+				continue
+			}
+			if !ok || x.OptionKind != "FillFactor" {
+				unsupported("the index option %s", optionNode(o))
+			}
+			v, err := strconv.ParseInt(n.Value, 10, 64)
+			if err != nil || v < 1 || v > 100 {
+				failf(129, "Fillfactor %s is not a valid percentage; fillfactor must be between 1 and 100.", n.Value)
+			}
+			out.FillFactor = &v
+		case *ast.OnlineIndexOption:
+		case *ast.DataCompressionOption:
+			if len(x.PartitionRanges) > 0 || x.CompressionLevel != "None" && x.CompressionLevel != "Row" && x.CompressionLevel != "Page" {
+				unsupported("this DATA_COMPRESSION of an index")
+			}
+			out.Compression = strings.ToUpper(x.CompressionLevel)
 		default:
 			unsupported("the index option %s", optionNode(o))
 		}
+	}
+	return out
+}
+
+// placed looks where a table or an index is to be. The filegroup of a database is PRIMARY (Microsoft: CREATE TABLE (Transact-SQL),
+// ON; error 1921 in sys.messages).
+func placed(p *ast.FileGroupOrPartitionScheme) {
+	if p == nil {
+		return
+	}
+	if len(p.PartitionSchemeColumns) > 0 {
+		unsupported("ON a partition scheme")
+	}
+	filegroup(p.Name)
+}
+
+func filegroup(n *ast.IdentifierOrValueExpression) {
+	if name := nameOf(n); name != "" && !sqltype.EqualName(name, "PRIMARY") && !sqltype.EqualName(name, "default") {
+		failf(1921, "Invalid filegroup '%s' specified.", name)
 	}
 }
 
@@ -106,8 +167,8 @@ func keyDef(u *ast.UniqueConstraintDefinition, column string) IndexDef {
 	if u.IsEnforced != nil && !*u.IsEnforced {
 		unsupported("a constraint that is NOT ENFORCED")
 	}
-	indexOptions(u.IndexOptions)
-	d := IndexDef{Name: constraintName(u.ConstraintIdentifier), Kind: UniqueConstraint, Unique: true, Columns: indexColumns(u.Columns)}
+	placed(u.OnFileGroupOrPartitionScheme)
+	d := IndexDef{Name: constraintName(u.ConstraintIdentifier), Kind: UniqueConstraint, Unique: true, Columns: indexColumns(u.Columns), Options: indexOptions(u.IndexOptions)}
 	if u.IsPrimaryKey {
 		d.Kind = PrimaryKey
 	}
@@ -129,8 +190,11 @@ func inlineIndex(i *ast.IndexDefinition, column string) IndexDef {
 	if i.FilterPredicate != nil {
 		unsupported("a filtered index")
 	}
-	indexOptions(i.IndexOptions)
-	d := IndexDef{Name: ident(i.Name), Unique: i.Unique, Columns: indexColumns(i.Columns), Include: columnTexts(i.IncludeColumns)}
+	if i.FileStreamOn != nil {
+		unsupported("FILESTREAM_ON")
+	}
+	placed(i.OnFileGroupOrPartitionScheme)
+	d := IndexDef{Name: ident(i.Name), Unique: i.Unique, Columns: indexColumns(i.Columns), Include: columnTexts(i.IncludeColumns), Options: indexOptions(i.IndexOptions)}
 	d.indexType(i.IndexType)
 	if len(d.Columns) == 0 && column != "" {
 		d.Columns = []IndexColumn{{Name: column}}
@@ -144,7 +208,7 @@ func (x *executor) tableConstraint(b *binder, c ast.TableConstraint, all *constr
 	case *ast.UniqueConstraintDefinition:
 		all.indexes = append(all.indexes, keyDef(k, ""))
 	case *ast.CheckConstraintDefinition:
-		all.checks = append(all.checks, CheckDef{Name: ident(k.ConstraintIdentifier), Condition: x.kept(nil, k.CheckCondition)})
+		all.checks = append(all.checks, CheckDef{Name: ident(k.ConstraintIdentifier), Condition: x.kept(nil, k.CheckCondition), NotForReplication: k.NotForReplication})
 	case *ast.DefaultConstraintDefinition:
 		if k.WithValues {
 			unsupported("WITH VALUES of a DEFAULT that is added by itself")

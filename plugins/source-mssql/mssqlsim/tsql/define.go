@@ -16,6 +16,11 @@ func (x *executor) define(st ast.Statement) (bool, error) {
 			if s.SelectStatement != nil || s.AsEdge || s.AsFileTable || s.AsNode || len(s.Options) > 0 {
 				return sqltype.Unsupported("this form of CREATE TABLE")
 			}
+			if s.FileStreamOn != nil || s.FederationScheme != nil {
+				return sqltype.Unsupported("FILESTREAM_ON and FEDERATED ON of CREATE TABLE")
+			}
+			placed(s.OnFileGroupOrPartitionScheme)
+			filegroup(s.TextImageOn)
 			def := x.tableDef(b, objectName(s.SchemaObjectName), s.Definition)
 			if strings.HasPrefix(def.Name.Object, "#") {
 				x.withoutForeignKeys(&def)
@@ -81,8 +86,11 @@ func (x *executor) define(st ast.Statement) (bool, error) {
 			if s.FilterPredicate != nil {
 				unsupported("a filtered index")
 			}
-			indexOptions(s.IndexOptions)
-			d := IndexDef{Name: required(s.Name), Unique: s.Unique, Columns: indexColumns(s.Columns), Include: columnTexts(s.IncludeColumns)}
+			if s.FileStreamOn != nil {
+				unsupported("FILESTREAM_ON")
+			}
+			placed(s.OnFileGroupOrPartitionScheme)
+			d := IndexDef{Name: required(s.Name), Unique: s.Unique, Columns: indexColumns(s.Columns), Include: columnTexts(s.IncludeColumns), Options: indexOptions(s.IndexOptions)}
 			if s.Clustered != nil {
 				d.Clustered, d.Chosen = *s.Clustered, true
 			}
@@ -91,6 +99,7 @@ func (x *executor) define(st ast.Statement) (bool, error) {
 	case *ast.DropIndexStatement:
 		return true, x.scoped(true, func(*binder) error {
 			for _, c := range s.DropIndexClauses {
+				dropOptions(c.Options)
 				var n Name
 				var index string
 				if l := c.LegacyIndex; l != nil { // table.index, schema.table.index
@@ -116,6 +125,17 @@ func (x *executor) define(st ast.Statement) (bool, error) {
 func noVariable(n *ast.SchemaObjectName) {
 	if o := n.BaseIdentifier; o != nil && strings.HasPrefix(o.Value, "@") && o.QuoteType == "NotQuoted" {
 		failf(102, "Incorrect syntax near '%s'.", o.Value)
+	}
+}
+
+// dropOptions refuses what DROP INDEX would move.
+func dropOptions(list []ast.DropIndexOption) {
+	for _, o := range list {
+		switch o.(type) {
+		case *ast.OnlineIndexOption, *ast.IndexExpressionOption:
+		default:
+			unsupported("the option %s of DROP INDEX", optionNode(o))
+		}
 	}
 }
 
@@ -220,10 +240,10 @@ func columnOf(defs []ColumnDef, name string) int {
 func (x *executor) columnDefs(b *binder, d *ast.TableDefinition, all *constraints) (out []ColumnDef) {
 	for _, c := range d.ColumnDefinitions {
 		name := required(c.ColumnIdentifier)
-		if c.GeneratedAlways != "" || c.Encryption != nil || c.IsMasked {
+		if c.GeneratedAlways != "" || c.Encryption != nil || c.IsMasked || c.IsHidden {
 			unsupported("the options of column %s", name)
 		}
-		def := ColumnDef{Column: Column{Name: name, Nullable: true}}
+		def := ColumnDef{Column: Column{Name: name, Nullable: true}, RowGUID: c.IsRowGuidCol}
 		if c.ComputedColumnExpression != nil {
 			def.Computed, def.Persisted, def.Computation = true, c.IsPersisted, x.kept(c.ComputedColumnExpression, nil)
 		} else {
@@ -265,7 +285,7 @@ func (x *executor) columnDefs(b *binder, d *ast.TableDefinition, all *constraint
 			case *ast.DefaultConstraintDefinition:
 				x.columnDefault(b, &def, k)
 			case *ast.CheckConstraintDefinition:
-				all.checks = append(all.checks, CheckDef{Name: ident(k.ConstraintIdentifier), Column: name, Condition: x.kept(nil, k.CheckCondition)})
+				all.checks = append(all.checks, CheckDef{Name: ident(k.ConstraintIdentifier), Column: name, Condition: x.kept(nil, k.CheckCondition), NotForReplication: k.NotForReplication})
 			case *ast.ForeignKeyConstraintDefinition:
 				all.foreign = append(all.foreign, foreignKey(k, name))
 			default:
@@ -276,7 +296,7 @@ func (x *executor) columnDefs(b *binder, d *ast.TableDefinition, all *constraint
 			all.indexes = append(all.indexes, inlineIndex(c.Index, name))
 		}
 		if o := c.IdentityOptions; o != nil {
-			def.Identity, def.Nullable, def.Seed, def.Step = true, false, 1, 1
+			def.Identity, def.Nullable, def.Seed, def.Step, def.NotForReplication = true, false, 1, 1, o.NotForReplication
 			if o.IdentitySeed != nil {
 				def.Seed = b.valueOf(o.IdentitySeed, sqltype.Of(sqltype.BigInt)).Int()
 			}
@@ -285,7 +305,7 @@ func (x *executor) columnDefs(b *binder, d *ast.TableDefinition, all *constraint
 			}
 			identityType(&def)
 		}
-		if def.Sparse && (!def.Nullable || def.Identity || def.Named != nil || def.Type.LOB() && def.Type.Len != sqltype.Max && def.Type.Kind != sqltype.XML) {
+		if def.Sparse && (def.RowGUID || !def.Nullable || def.Identity || def.Named != nil || def.Type.LOB() && def.Type.Len != sqltype.Max && def.Type.Kind != sqltype.XML) {
 			failf(1731, "Cannot create the sparse column '%s' in the table because an option or data type specified is not valid. A sparse column must be nullable and cannot have the ROWGUIDCOL, IDENTITY, or FILESTREAM properties. A sparse column cannot be of the following data types: text, ntext, image, geometry, geography, or user-defined type.", name)
 		}
 		out = append(out, def)

@@ -89,6 +89,7 @@ var nodeNames = map[string]string{
 	"HadrDatabaseOption": "HADR", "IdentifierDatabaseOption": "this option", "LiteralDatabaseOption": "this option", "MaxSizeDatabaseOption": "MAXSIZE", "OnOffDatabaseOption": "this option",
 	"PageVerifyDatabaseOption": "PAGE_VERIFY", "ParameterizationDatabaseOption": "PARAMETERIZATION", "PartnerDatabaseOption": "PARTNER", "QueryStoreDatabaseOption": "QUERY_STORE", "RecoveryDatabaseOption": "RECOVERY",
 	"RemoteDataArchiveDatabaseOption": "REMOTE_DATA_ARCHIVE", "SimpleDatabaseOption": "this option", "TargetRecoveryTimeDatabaseOption": "TARGET_RECOVERY_TIME", "WitnessDatabaseOption": "WITNESS",
+	"MoveToDropIndexOption": "MOVE TO", "FileStreamOnDropIndexOption": "FILESTREAM_ON",
 	"FileStreamRestoreOption": "FILESTREAM", "GeneralSetCommandRestoreOption": "this option", "MoveRestoreOption": "MOVE", "ScalarExpressionRestoreOption": "this option", "SimpleRestoreOption": "this option",
 	"StopRestoreOption": "STOPATMARK and STOPBEFOREMARK", "BackupEncryptionOption": "ENCRYPTION", "BackupOption": "this option",
 	// principals

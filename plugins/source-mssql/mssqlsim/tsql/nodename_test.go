@@ -28,7 +28,7 @@ func TestNodeNames(t *testing.T) {
 	marks := map[string]bool{"statement": true, "scalarExpression": true, "expression": true, "booleanExpression": true, "tableReference": true, "queryExpression": true, "groupingSpecification": true,
 		"databaseOption": true, "createDatabaseOption": true, "indexOption": true, "tableOption": true, "optimizerHint": true, "tableHint": true, "constraintDefinition": true, "tableConstraint": true, "mergeAction": true,
 		"insertSource": true, "alterRoleAction": true, "restoreOptionNode": true, "backupOption": true, "executableEntity": true, "selectElement": true, "dataTypeReference": true, "setCommand": true,
-		"principalOptionNode": true, "userOptionNode": true, "createLoginSource": true}
+		"principalOptionNode": true, "dropIndexOption": true, "userOptionNode": true, "createLoginSource": true}
 	seen := map[string]int{}
 	for _, file := range files {
 		f, err := goparser.ParseFile(gotoken.NewFileSet(), file, nil, goparser.SkipObjectResolution)

@@ -14,8 +14,9 @@ type ShapeSession interface {
 	Transfer(schema string, n Name) error
 	CreateIndex(n Name, def IndexDef) error
 	DropIndex(n Name, index string, ifExists bool) error
-	// MaintainIndex looks whether a table that is put in order is there (1088), and its index (2727) unless that is "".
-	MaintainIndex(n Name, index string) error
+	// MaintainIndex looks whether a table that is put in order is there (1088), and its index (2727) unless that is "", which is all
+	// of them, and keeps the options that are written.
+	MaintainIndex(n Name, index string, o IndexOptions) error
 	// IdentityInsert sets IDENTITY_INSERT of a table.
 	IdentityInsert(n Name, on bool) error
 	// CheckIdentity is DBCC CHECKIDENT; it answers what DBCC prints.
@@ -44,13 +45,15 @@ type TableDef struct {
 // ColumnDef is a column of a CREATE TABLE or ADD.
 type ColumnDef struct {
 	Column
-	Null      bool // NULL was written
-	Sparse    bool
-	Default   sqltype.Value // NULL without a DEFAULT
-	Named     *DefaultDef   // the DEFAULT as a constraint; nil for definitions in Go
-	Seed      int64         // of an identity column; Step 0 is (1,1)
-	Step      int64
-	Persisted bool
+	Null   bool // NULL was written
+	Sparse bool
+	// RowGUID is ROWGUIDCOL; NotForReplication that of IDENTITY.
+	RowGUID, NotForReplication bool
+	Default                    sqltype.Value // NULL without a DEFAULT
+	Named                      *DefaultDef   // the DEFAULT as a constraint; nil for definitions in Go
+	Seed                       int64         // of an identity column; Step 0 is (1,1)
+	Step                       int64
+	Persisted                  bool
 	// Computation is that of a computed column.
 	Computation *Expression
 	// WithValues gives rows that are there the DEFAULT of a column that is added, also when it allows NULL.
