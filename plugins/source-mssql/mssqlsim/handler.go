@@ -71,8 +71,8 @@ func (c *conn) Procedure(n tsql.Name) (*tsql.Procedure, error) {
 }
 
 // Login decides over a login.
-func (h *handler) Login(l tds.Login) error {
-	if err := h.fails(l); err != nil {
+func (h *handler) Login(l *tds.Login) error {
+	if err := h.fails(*l); err != nil {
 		return err
 	}
 	if err := h.model.Authenticate(l.User, l.Password); err != nil {
@@ -83,6 +83,7 @@ func (h *handler) Login(l tds.Login) error {
 		return wireError(err)
 	}
 	defer s.Close()
+	l.Database = s.DatabaseName() // the login's own where the client names none (Microsoft: CREATE LOGIN (Transact-SQL), DEFAULT_DATABASE)
 	if l.NewPassword != "" {
 		return wireError(s.AlterLogin(l.User, tsql.LoginChange{Password: l.NewPassword, Old: &l.Password}))
 	}

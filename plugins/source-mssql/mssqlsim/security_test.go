@@ -92,6 +92,28 @@ func TestPrincipals(t *testing.T) {
 	dropLogins(t, conn, "lp1", "lp2")
 }
 
+// Microsoft: CREATE LOGIN (Transact-SQL), DEFAULT_DATABASE: the database that a login is connected to; DEFAULT_LANGUAGE.
+func TestTheDatabaseOfALogin(t *testing.T) {
+	t.Parallel()
+	db, conn := newDatabase(t)
+	exec(t, conn, "CREATE LOGIN at_home WITH PASSWORD = 'Str0ng!pass', DEFAULT_DATABASE = ["+db.Name()+"], DEFAULT_LANGUAGE = us_english; CREATE USER at_home")
+	home := open(t, testServer.UserDSN("at_home", "Str0ng!pass", ""))
+	home.SetMaxOpenConns(1)
+	equal(t, query(t, home, "SELECT DB_NAME()"), []string{db.Name()})
+	exec(t, home, "USE master")
+	equal(t, query(t, home, "SELECT DB_NAME()"), []string{db.Name()}) // the connection was reset
+	must(t, home.Close())
+	exec(t, conn, "ALTER LOGIN at_home WITH DEFAULT_DATABASE = master")
+	away := open(t, testServer.UserDSN("at_home", "Str0ng!pass", ""))
+	equal(t, query(t, away, "SELECT DB_NAME()"), []string{"master"})
+	must(t, away.Close())
+	for _, refused := range []string{"CREATE LOGIN abroad WITH PASSWORD = 'Str0ng!pass', DEFAULT_LANGUAGE = Deutsch", "ALTER LOGIN at_home WITH DEFAULT_LANGUAGE = Deutsch"} {
+		_, err := conn.Exec(refused)
+		wantError(t, err, 50001, "DEFAULT_LANGUAGE = Deutsch")
+	}
+	dropLogins(t, conn, "at_home")
+}
+
 // dropLogins drops logins whose connections were closed: the server may not have
 // noticed yet, and refuses until it has.
 func dropLogins(t *testing.T, conn *sql.DB, names ...string) {

@@ -20,6 +20,8 @@ func TestTextsThatGoOn(t *testing.T) {
 		// Microsoft: COALESCE (Transact-SQL), B
 		{"ORDER BY with the name of a column in quotes", "SELECT v AS 'Total Salary' FROM (VALUES (3), (1), (2)) AS t (v) ORDER BY 'Total Salary'", "1;2;3"},
 		{"ORDER BY with another text", "SELECT v AS a FROM (VALUES (3), (1)) AS t (v) ORDER BY 'b'", "error 408"},
+		{"an argument too many", "EXEC sp_executesql N'SELECT 1', N'@a int', 1, 2", "error 8144"},
+		{"an argument of another name", "EXEC sp_executesql N'SELECT 1', N'@a int', 1, @b = 2", "error 8145"},
 		{"USE without a name", "USE;", "error 102"},
 		{"in a block", "BEGIN USE END", "error 156"},
 		{"behind another statement", "SELECT 1; USE;", "error 102"},

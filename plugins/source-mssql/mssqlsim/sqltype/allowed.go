@@ -43,10 +43,18 @@ func number(t Type) bool {
 	return false
 }
 
+func (t Type) clr() bool { return t.Kind == HierarchyID || t.Kind == Geography || t.Kind == Geometry }
+
 // Explicit tells whether CAST converts between two types; the error is the server's. It lets pass what is between CLR types
 // and other ones, which Convert decides.
 func Explicit(from, to Type) error {
-	if from.Kind == to.Kind || from.Kind == Null || to.Kind == Null || from.Kind == Variant || from.Class() == ClassOther || to.Class() == ClassOther {
+	if from.Kind == to.Kind || from.Kind == Null || to.Kind == Null || from.Kind == Variant {
+		return nil
+	}
+	if from.Class() == ClassOther || to.Class() == ClassOther {
+		if from.clr() && (number(to) || to.Class() == ClassTime || to.Class() == ClassGUID) || to.clr() && (number(from) || from.Class() == ClassTime || from.Class() == ClassGUID) {
+			return noConversion(from, to)
+		}
 		return nil
 	}
 	old := func(t Type) bool { return t.Kind == DateTime || t.Kind == SmallDateTime }

@@ -133,7 +133,7 @@ func toBinary(v Value, from, to Type, style int) (Value, error) {
 		}
 	case isStr:
 		switch {
-		case from.Kind == HierarchyID || from.Kind == Geography || from.Kind == Geometry: // which are bytes
+		case from.clr(): // which are bytes
 			b = v.s
 		case from.Kind == XML: // a mark of the byte order stands in front (Microsoft: Define the serialization of XML data)
 			b = "\xff\xfe" + encodeUTF16(v.s)

@@ -85,8 +85,15 @@ func (l *Locale) toTime(v Value, from, to Type, style int) (Value, error) {
 		if to.Kind != DateTime && to.Kind != SmallDateTime {
 			return Value{}, noConversion(from, to)
 		}
-		n, err := fitTime(epoch1900+int64(math.Round(toFloat(v)*TicksPerDay)), to)
-		return FromTicks(n), err
+		days := toFloat(v)
+		n, err := int64(0), error(nil)
+		if math.Abs(days) < 1e7 {
+			n, err = fitTime(epoch1900+int64(math.Round(days*TicksPerDay)), to)
+		}
+		if err != nil || math.Abs(days) >= 1e7 {
+			return Value{}, Errorf(8115, "Arithmetic overflow error converting expression to data type %s.", to.Kind)
+		}
+		return FromTicks(n), nil
 	}
 	return Value{}, noConversion(from, to)
 }

@@ -53,7 +53,7 @@ type canned struct {
 	exec     func(ctx context.Context, s *tds.Session, q tds.Request, w *tds.Results) (bool, error)
 }
 
-func (h *canned) Login(l tds.Login) error {
+func (h *canned) Login(l *tds.Login) error {
 	switch {
 	case l.Password != password:
 		return &tds.Error{Number: 18456, State: 1, Class: 14, Line: 1, Msg: "Login failed for user '" + l.User + "'."}

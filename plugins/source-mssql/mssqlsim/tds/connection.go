@@ -214,8 +214,11 @@ func (c *connection) login() (ok bool, err error) {
 	c.sess = newSession(l, ver, c.t.spid, c.id)
 	c.sess.cut = c.cut
 	c.sess.Encrypted, c.sess.Local, c.sess.Remote = c.t.rw != c.t.raw, c.sock.LocalAddr(), c.sock.RemoteAddr()
-	if err := c.s.Handler.Login(l); err != nil {
+	if err := c.s.Handler.Login(&l); err != nil {
 		return false, c.refuseLogin(err)
+	}
+	if l.Database != "" {
+		c.sess.Login.Database, c.sess.Database = l.Database, l.Database
 	}
 	c.sess.Login.Password, c.sess.Login.NewPassword = "", "" // nothing needs it any more
 	size := l.packetSize(c.s.PacketSize)

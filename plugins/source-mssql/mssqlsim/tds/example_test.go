@@ -12,7 +12,7 @@ import (
 // greeter answers every statement with one row.
 type greeter struct{}
 
-func (greeter) Login(l tds.Login) error {
+func (greeter) Login(l *tds.Login) error {
 	if l.Password != "Secret1!" {
 		return &tds.Error{Number: 18456, Class: 14, State: 1, Msg: "Login failed for user '" + l.User + "'."}
 	}

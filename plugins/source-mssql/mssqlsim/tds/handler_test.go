@@ -51,7 +51,7 @@ func TestAHandlerWithTransactionsIsAskedForEach(t *testing.T) {
 // dropping is a handler that cuts the connection at the login.
 type dropping struct{ canned }
 
-func (*dropping) Login(tds.Login) error { return fmt.Errorf("no more logins: %w", tds.ErrDrop) }
+func (*dropping) Login(*tds.Login) error { return fmt.Errorf("no more logins: %w", tds.ErrDrop) }
 
 func TestALoginCanBeCutOff(t *testing.T) {
 	t.Parallel()

@@ -22,7 +22,7 @@ func endless(sql string) error {
 		switch {
 		case l.at(i, "create", "spatial", "index"), l.at(i, "create", "external", "table"):
 			return sqltype.Unsupported("CREATE %s %s", strings.ToUpper(l.word(i+1)), strings.ToUpper(l.word(i+2)))
-		case l.at(i, "on", "partitions"):
+		case l.at(i, "on", "partitions", "("):
 			return sqltype.Unsupported("ON PARTITIONS")
 		case l.at(i, "view") && i > 0 && (l.at(i-1, "create") || l.at(i-1, "alter")):
 			wrong = l.names(l.behindName(i + 1))

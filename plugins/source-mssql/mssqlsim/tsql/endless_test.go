@@ -36,6 +36,8 @@ func TestListsThatTheParserDoesNotLeave(t *testing.T) {
 		"CREATE VIEW [a b].\"c\" ([x y], b) WITH SCHEMABINDING AS SELECT 1, 2":                      0,
 		"CREATE STATISTICS s ON db..w (a, b) WITH FULLSCAN":                                         0,
 		"SELECT a FROM w OPTION (OPTIMIZE FOR (@x = 20, @y UNKNOWN, @z = N'it''s', @v = -1.5e0))":   0,
+		"SELECT * FROM a JOIN partitions ON partitions.id = a.id":                                   0,
+		"SELECT a FROM w optimize FOR XML PATH":                                                     0,
 		"SELECT a FROM w OPTION (OPTIMIZE FOR UNKNOWN)":                                             0,
 		"SELECT cursor_name FROM v WHERE view_name = 'create view v(' -- DECLARE c CURSOR x":        0,
 		"CREATE PROCEDURE p @c CURSOR VARYING OUTPUT AS SELECT 1; DECLARE c CURSOR FOR SELECT 1":    0,

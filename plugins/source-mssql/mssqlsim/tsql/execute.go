@@ -354,7 +354,10 @@ func (x *executor) executeSQL(e *ast.ExecutableProcedureReference) error {
 				n = names[i]
 			}
 			v := vars[n]
-			if v == nil {
+			switch {
+			case v == nil && n == "":
+				failf(8144, "Procedure or function sp_executesql has too many arguments specified.")
+			case v == nil:
 				failf(8145, "%s is not a parameter for procedure sp_executesql.", a.Name)
 			}
 			w, err := passed(b.locale(), a, v.typ)

@@ -132,6 +132,7 @@ func (b *binder) loginDef(s *ast.CreateLoginStatement) LoginDef {
 			case "DefaultDatabase":
 				d.DefaultDatabase = ident(o.Identifier)
 			case "DefaultLanguage":
+				ownLanguage(o.Identifier)
 			default:
 				unsupported("the option %s of CREATE LOGIN", optionWord(o.OptionKind))
 			}
@@ -145,6 +146,13 @@ func (b *binder) loginDef(s *ast.CreateLoginStatement) LoginDef {
 		}
 	}
 	return d
+}
+
+// ownLanguage refuses a language of a login that is not the server's: sessions begin with that one.
+func ownLanguage(name *ast.Identifier) {
+	if l := ident(name); !strings.EqualFold(l, "us_english") && !strings.EqualFold(l, "English") {
+		unsupported("DEFAULT_LANGUAGE = %s of a login, whose sessions would begin with it; SET LANGUAGE changes that of one", l)
+	}
 }
 
 func (b *binder) loginChange(list []ast.PrincipalOption) (c LoginChange) {
@@ -165,6 +173,7 @@ func (b *binder) loginChange(list []ast.PrincipalOption) (c LoginChange) {
 			case "DefaultDatabase":
 				c.DefaultDatabase = ident(o.Identifier)
 			case "DefaultLanguage":
+				ownLanguage(o.Identifier)
 			default:
 				unsupported("the option %s of ALTER LOGIN", optionWord(o.OptionKind))
 			}
