@@ -33,10 +33,8 @@ TESTFLAGS := -ldflags='-s -w'
 test:
 	$(GO) test $(TESTFLAGS) $(PKGS)
 
-# Two slow cores for all packages at once may take longer than the ten minutes
-# that a package has by itself.
 race:
-	CGO_ENABLED=1 $(GO) test -race -timeout 20m $(TESTFLAGS) $(PKGS)
+	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) $(PKGS)
 
 FUZZTIME ?= 60s
 
