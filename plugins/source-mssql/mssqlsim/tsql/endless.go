@@ -79,26 +79,37 @@ func (l lists) behindName(i int) int {
 	return i
 }
 
-// names gives the place where a list of names in parentheses goes wrong, -1 where it does not, or is none.
-func (l lists) names(i int) int {
+// list gives the place where a list in parentheses goes wrong, -1 where it does not, or is none. An item of it tells what is behind it, or
+// where it goes wrong itself.
+func (l lists) list(i int, item func(i int) (behind int, ok bool)) int {
 	if l.word(i) != "(" {
 		return -1
 	}
-	for i++; ; i++ {
+	for {
+		behind, ok := item(i + 1)
+		switch {
+		case !ok:
+			return behind
+		case l.word(behind) == ")":
+			return -1
+		case l.word(behind) != ",":
+			return behind
+		}
+		i = behind
+	}
+}
+
+// names is list of a list of names.
+func (l lists) names(i int) int {
+	return l.list(i, func(i int) (int, bool) {
 		if !l.name(i) || reserved[lower(l.word(i))] {
-			return i
+			return i, false
 		}
 		if i++; l.at(i, "asc") || l.at(i, "desc") {
 			i++
 		}
-		switch l.word(i) {
-		case ")":
-			return -1
-		case ",":
-		default:
-			return i
-		}
-	}
+		return i, true
+	})
 }
 
 // cursor gives the place where the options of DECLARE CURSOR go wrong, -1 where they do not, or it is another DECLARE: a variable has its
@@ -123,37 +134,28 @@ func (l lists) cursor(i int) int {
 
 var cursorWords = wordSet("insensitive scroll local global forward_only static keyset dynamic fast_forward read_only scroll_locks optimistic type_warning")
 
-// variables gives the place where the values of OPTIMIZE FOR go wrong, -1 where they do not.
+// variables is list of the values of OPTIMIZE FOR.
 func (l lists) variables(i int) int {
-	if l.word(i) != "(" {
-		return -1
-	}
-	for i++; ; i++ {
+	return l.list(i, func(i int) (int, bool) {
 		if !strings.HasPrefix(l.word(i), "@") {
-			return i
+			return i, false
 		}
-		switch i++; {
-		case l.at(i, "unknown"):
+		i++
+		if l.at(i, "unknown") {
+			return i + 1, true
+		}
+		if l.word(i) != "=" {
+			return i, false
+		}
+		if i++; l.word(i) == "-" || l.word(i) == "+" {
 			i++
-		case l.word(i) == "=":
-			if i++; l.word(i) == "-" || l.word(i) == "+" {
-				i++
-			}
-			if l.at(i, "n") && strings.HasPrefix(l.word(i+1), "'") {
-				i++
-			}
-			if i++; l.word(i) == "." { // the parts of a number are words of their own
-				i += 2
-			}
-		default:
-			return i
 		}
-		switch l.word(i) {
-		case ")":
-			return -1
-		case ",":
-		default:
-			return i
+		if l.at(i, "n") && strings.HasPrefix(l.word(i+1), "'") {
+			i++
 		}
-	}
+		if i++; l.word(i) == "." { // the parts of a number are words of their own
+			i += 2
+		}
+		return i, true
+	})
 }
