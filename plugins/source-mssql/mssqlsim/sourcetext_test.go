@@ -22,6 +22,8 @@ func TestTextsThatGoOn(t *testing.T) {
 		{"ORDER BY with another text", "SELECT v AS a FROM (VALUES (3), (1)) AS t (v) ORDER BY 'b'", "error 408"},
 		{"an argument too many", "EXEC sp_executesql N'SELECT 1', N'@a int', 1, 2", "error 8144"},
 		{"an argument of another name", "EXEC sp_executesql N'SELECT 1', N'@a int', 1, @b = 2", "error 8145"},
+		{"a procedure that is called by a reserved word in brackets", "[index]", "error 2812"},
+		{"behind signs that are longer in bytes", "SELECT N'é中😀'; SET NOCOUNT ON; [use] 1", "error 102"},
 		{"USE without a name", "USE;", "error 102"},
 		{"in a block", "BEGIN USE END", "error 156"},
 		{"behind another statement", "SELECT 1; USE;", "error 102"},

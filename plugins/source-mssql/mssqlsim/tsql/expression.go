@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"unicode/utf16"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/sqlc-dev/teesql/ast"
@@ -222,25 +221,3 @@ func calls(e ast.ScalarExpression) bool {
 
 // sourceOf gives the text of a part of the batch.
 func (x *executor) sourceOf(node any) string { return sourceText(x.batch.source, node) }
-
-// unwritten takes away what was put into a text for the parser.
-var unwritten = strings.NewReplacer(unnamed, "", beginScalar, "", endScalar, "")
-
-// sourceText gives the text of a part of what was parsed.
-func sourceText(parsed string, node any) string {
-	v := reflect.ValueOf(node)
-	if v.Kind() != reflect.Pointer || v.IsNil() {
-		return ""
-	}
-	f, ok := v.Elem().FieldByName("Fragment").Interface().(ast.Fragment)
-	if !ok || f.FragmentLength == 0 {
-		return ""
-	}
-	source := utf16.Encode([]rune(parsed)) // the parser counts in these units
-	from, to := f.StartOffset, f.StartOffset+f.FragmentLength
-	if to > len(source) {
-		return ""
-	}
-	text := unwritten.Replace(string(utf16.Decode(source[from:to])))
-	return strings.TrimSpace(strings.TrimRight(text, "; \r\n\t"))
-}

@@ -2,7 +2,6 @@ package tsql
 
 import (
 	"strings"
-	"unicode/utf16"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/sqlc-dev/teesql/ast"
@@ -78,11 +77,9 @@ func wordBehind(toks []token, i int) string {
 }
 
 // ended refuses a MERGE without a semicolon behind it (Microsoft: MERGE (Transact-SQL), Remarks).
-func ended(s *ast.MergeStatement, source string) error {
-	units := utf16.Encode([]rune(source)) // the parser counts in these
-	from := min(s.StartOffset, len(units))
-	to := min(from+s.FragmentLength, len(units))
-	if strings.HasSuffix(strings.TrimSpace(string(utf16.Decode(units[from:to]))), ";") || wordBehind(tokens(string(utf16.Decode(units[to:]))), -1) == ";" {
+func ended(s *ast.MergeStatement, source written) error {
+	end := s.StartOffset + s.FragmentLength
+	if strings.HasSuffix(strings.TrimSpace(source.part(s.StartOffset, end)), ";") || wordBehind(tokens(source.behind(end)), -1) == ";" {
 		return nil
 	}
 	return sqltype.Errorf(10713, "A MERGE statement must be terminated by a semi-colon (;).")

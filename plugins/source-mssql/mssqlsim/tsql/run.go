@@ -278,8 +278,9 @@ func parse(ctx context.Context, sql string) (*ast.Script, error) {
 		return nil, notRead(ctx, sql, err)
 	}
 	associate(sc, sql)
+	source := asWritten(sql)
 	for _, b := range sc.Batches {
-		if err := unsaid(b.Statements, sql, true); err != nil {
+		if err := unsaid(b.Statements, source, true); err != nil {
 			return nil, err
 		}
 	}

@@ -2,7 +2,6 @@ package tsql
 
 import (
 	"strings"
-	"unicode/utf16"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/sqlc-dev/teesql/ast"
@@ -43,7 +42,7 @@ func unclosed(sql string) error {
 
 // unsaid refuses a call of a procedure without EXECUTE that is not the first statement of its batch (Microsoft: SQL
 // Server Utilities Statements - GO). The body of a procedure begins anew.
-func unsaid(list []ast.Statement, source string, first bool) error {
+func unsaid(list []ast.Statement, source written, first bool) error {
 	for i, st := range list {
 		if err := unsaidIn(st, source, first); err != nil {
 			return err
@@ -56,7 +55,7 @@ func unsaid(list []ast.Statement, source string, first bool) error {
 	return nil
 }
 
-func unsaidIn(st ast.Statement, source string, first bool) error {
+func unsaidIn(st ast.Statement, source written, first bool) error {
 	body := func(l *ast.StatementList) error {
 		if l == nil {
 			return nil
@@ -79,15 +78,15 @@ func unsaidIn(st ast.Statement, source string, first bool) error {
 		switch name := calledBare(s, source); {
 		case name == "":
 		case !first:
-			return nearNode(source, s, false)
+			return nearNode(source.text, s, false)
 		case strings.EqualFold(name, "throw"):
 			return nothingCaught()
 		case reserved[lower(name)]: // as far as the parser read it
-			return nearNode(source, s, true)
+			return nearNode(source.text, s, true)
 		}
 	case *ast.UseStatement:
 		if s.DatabaseName == nil || s.DatabaseName.Value == "" {
-			return nearNode(source, s, true)
+			return nearNode(source.text, s, true)
 		}
 	case *ast.AlterTableAddTableElementStatement:
 		if s.Definition != nil {
@@ -98,21 +97,21 @@ func unsaidIn(st ast.Statement, source string, first bool) error {
 			return reservedColumn(s.Definition, source)
 		}
 	case *ast.PredicateSetStatement:
-		words := places(strings.TrimRight(sourceText(source, s), "; \r\n\t"))
+		words := places(strings.TrimRight(source.of(s), "; \r\n\t"))
 		if n := len(words); n > 0 && !strings.EqualFold(words[n-1].text, "on") && !strings.EqualFold(words[n-1].text, "off") {
-			return nearNode(source, s, true)
+			return nearNode(source.text, s, true)
 		}
 	case *ast.MergeStatement:
 		return ended(s, source)
 	case *ast.LabelStatement:
-		if !strings.Contains(sourceText(source, s), ":") { // a name that nothing else takes reads as one
-			return nearNode(source, s, false)
+		if !strings.Contains(source.of(s), ":") { // a name that nothing else takes reads as one
+			return nearNode(source.text, s, false)
 		}
 		return sqltype.Unsupported("the statement %s", nodeName(s))
 	case *ast.BeginEndBlockStatement:
 		if s.StatementList == nil || len(s.StatementList.Statements) == 0 {
-			words := places(sourceText(source, s))
-			return near(source, words, len(words)-1)
+			words := places(source.of(s))
+			return near(source.text, words, len(words)-1)
 		}
 		return block(s.StatementList)
 	case *ast.TryCatchStatement:
@@ -125,7 +124,7 @@ func unsaidIn(st ast.Statement, source string, first bool) error {
 		}
 		return unsaidIn(s.ElseStatement, source, false)
 	case *ast.CreateProcedureStatement: // so it takes what it does not know
-		if words := places(sourceText(source, s)); len(words) > 1 {
+		if words := places(source.of(s)); len(words) > 1 {
 			if kind, unknown := unknownKind(words); unknown {
 				e := sqltype.Errorf(343, "Unknown object type '%s' used in a CREATE, DROP, or ALTER statement.", kind)
 				e.Line = int32(s.StartLine)
@@ -143,7 +142,7 @@ func unsaidIn(st ast.Statement, source string, first bool) error {
 
 // separated asks for a semicolon before THROW and WITH of common table expressions where another statement stands before them
 // (Microsoft: THROW (Transact-SQL); WITH common_table_expression (Transact-SQL)).
-func separated(st ast.Statement, source string, at int) error {
+func separated(st ast.Statement, source written, at int) error {
 	var with *ast.WithCtesAndXmlNamespaces
 	switch s := st.(type) {
 	case *ast.ThrowStatement:
@@ -165,13 +164,12 @@ func separated(st ast.Statement, source string, at int) error {
 		return nil
 	}
 	f := st.(interface{ Frag() *ast.Fragment })
-	units := utf16.Encode([]rune(source)) // the parser counts in these
-	words := places(string(utf16.Decode(units[:min(f.Frag().StartOffset, len(units))])))
+	words := places(source.part(0, f.Frag().StartOffset))
 	if len(words) == 0 || words[len(words)-1].text == ";" {
 		return nil
 	}
 	if thrown {
-		return nearNode(source, throw, false)
+		return nearNode(source.text, throw, false)
 	}
 	e := sqltype.Errorf(319, "Incorrect syntax near the keyword 'with'. If this statement is a common table expression, an xmlnamespaces clause or a change tracking context clause, the previous statement must be terminated with a semicolon.")
 	e.Line = int32(f.Frag().StartLine)
@@ -179,26 +177,25 @@ func separated(st ast.Statement, source string, at int) error {
 }
 
 // reservedColumn refuses a reserved word as the name of a column.
-func reservedColumn(d *ast.TableDefinition, source string) error {
+func reservedColumn(d *ast.TableDefinition, source written) error {
 	for _, c := range d.ColumnDefinitions {
-		if i := c.ColumnIdentifier; i != nil && reserved[lower(i.Value)] && strings.EqualFold(sourceText(source, i), i.Value) {
-			return nearNode(source, i, false)
+		if i := c.ColumnIdentifier; i != nil && reserved[lower(i.Value)] && strings.EqualFold(source.of(i), i.Value) {
+			return nearNode(source.text, i, false)
 		}
 	}
 	return nil
 }
 
 // calledBare gives the first word of a call that does not begin with EXECUTE, "" for one that does.
-func calledBare(s *ast.ExecuteStatement, source string) string {
-	units := utf16.Encode([]rune(source)) // the parser counts in these
-	for _, t := range tokens(string(utf16.Decode(units[min(s.StartOffset, len(units)):]))) {
+func calledBare(s *ast.ExecuteStatement, source written) string {
+	for t := range eachToken(source.behind(s.StartOffset)) {
 		if t.blank {
 			continue
 		}
 		if strings.EqualFold(t.text, "exec") || strings.EqualFold(t.text, "execute") {
 			return ""
 		}
-		return strings.Trim(t.text, "[]\"")
+		return t.text
 	}
 	return ""
 }
