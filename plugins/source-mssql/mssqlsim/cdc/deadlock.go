@@ -47,6 +47,7 @@ func (g *waitGraph) leave(tx *Tx) (ok bool) {
 	tx.blockers = nil
 	select {
 	case <-tx.doomed:
+		tx.doomed = nil // it has been told
 		return false
 	default:
 		return true

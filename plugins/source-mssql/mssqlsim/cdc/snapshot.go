@@ -123,6 +123,7 @@ func (tx *Tx) moveTo(db *Database) error {
 		from.open.Add(-1)
 	}
 	tx.db = db
+	tx.home.Store(int64(db.ID))
 	return nil
 }
 

@@ -54,7 +54,7 @@ func databaseTransactions(s *Session, _ *Database) *tsql.Rows {
 		if first != 0 {
 			state = logged
 		}
-		r.Data = append(r.Data, sqltype.Row{num(c.tx.id), num(int64(c.tx.db.ID)), ticks(first), num(readWrite), num(state)})
+		r.Data = append(r.Data, sqltype.Row{num(c.tx.id), num(c.tx.home.Load()), ticks(first), num(readWrite), num(state)})
 	}
 	return r
 }

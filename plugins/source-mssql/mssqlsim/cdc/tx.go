@@ -14,6 +14,7 @@ import (
 // Tx is a transaction of one database. Its rows are its own until it commits; then they become one commit of the log.
 type Tx struct {
 	db      *Database
+	home    atomic.Int64 // database_id of db, for others who list transactions: db may be read by the transaction's session alone
 	id      int64        // transaction_id
 	first   atomic.Int64 // ticks of its first record in the log, 0 before
 	session int16        // the session whose transaction it is, 0 when it is none's
@@ -77,7 +78,9 @@ type savepoint struct {
 var errStale = tsql.ErrStale
 
 func (db *Database) begin() *Tx {
-	return &Tx{db: db, id: db.srv.transactions.Add(1), began: db.srv.clock.Now(), own: map[*Table]*version{}}
+	tx := &Tx{db: db, id: db.srv.transactions.Add(1), began: db.srv.clock.Now(), own: map[*Table]*version{}}
+	tx.home.Store(int64(db.ID))
+	return tx
 }
 
 // rows gives the version of a table the transaction sees. The database's lock is held.
