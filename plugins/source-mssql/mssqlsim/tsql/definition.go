@@ -36,7 +36,7 @@ func (d *definer) unknown() string {
 	return ""
 }
 
-// operators are those between scalars, with how close they bind.
+// definedOperators are those between scalars, with how close they bind.
 var definedOperators = map[string]struct {
 	sign  string
 	close int
@@ -231,7 +231,7 @@ const (
 	single
 )
 
-// comparisons are the comparisons by the parser's names.
+// definedComparisons are the comparisons by the parser's names.
 var definedComparisons = map[string]string{"Equals": "=", "NotEqualToBrackets": "<>", "NotEqualToExclamation": "<>", "GreaterThan": ">", "LessThan": "<", "GreaterThanOrEqualTo": ">=", "LessThanOrEqualTo": "<="}
 
 // condition writes a condition: IN as OR from its last value on, BETWEEN as AND.

@@ -153,9 +153,21 @@ func (l lists) variables(i int) int {
 		if l.at(i, "n") && strings.HasPrefix(l.word(i+1), "'") {
 			i++
 		}
-		if i++; l.word(i) == "." { // the parts of a number are words of their own
-			i += 2
-		}
-		return i, true
+		return l.behindValue(i), true
 	})
+}
+
+// behindValue gives the place behind a constant. The parts of a number are words of their own.
+func (l lists) behindValue(i int) int {
+	last := l.word(i)
+	if i++; l.word(i) == "." {
+		if i++; l.word(i) != "" && digit(l.word(i)[0]) {
+			last = l.word(i)
+			i++
+		}
+	}
+	if last != "" && digit(last[0]) && !hexadecimal(last) && strings.HasSuffix(lower(last), "e") && (l.word(i) == "-" || l.word(i) == "+") {
+		i += 2
+	}
+	return i
 }

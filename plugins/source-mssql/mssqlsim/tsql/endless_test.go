@@ -36,6 +36,7 @@ func TestListsThatTheParserDoesNotLeave(t *testing.T) {
 		"CREATE VIEW [a b].\"c\" ([x y], b) WITH SCHEMABINDING AS SELECT 1, 2":                      0,
 		"CREATE STATISTICS s ON db..w (a, b) WITH FULLSCAN":                                         0,
 		"SELECT a FROM w OPTION (OPTIMIZE FOR (@x = 20, @y UNKNOWN, @z = N'it''s', @v = -1.5e0))":   0,
+		"SELECT a FROM w OPTION (OPTIMIZE FOR (@x = 1e-5, @y = 2.5E+3, @z = 1., @v = 0x1F))":        0,
 		"SELECT * FROM a JOIN partitions ON partitions.id = a.id":                                   0,
 		"SELECT a FROM w optimize FOR XML PATH":                                                     0,
 		"SELECT a FROM w OPTION (OPTIMIZE FOR UNKNOWN)":                                             0,

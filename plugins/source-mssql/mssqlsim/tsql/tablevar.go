@@ -202,12 +202,14 @@ func (t *tableVar) distinct(rows []sqltype.Row) error {
 				continue
 			}
 			var key []byte
-			var texts []string
 			for _, c := range unique.cols {
 				key = row[c].AppendKey(key, t.cols[c].Type)
-				texts = append(texts, KeyText(row[c], t.cols[c].Type))
 			}
 			if seen[string(key)] {
+				var texts []string
+				for _, c := range unique.cols {
+					texts = append(texts, KeyText(row[c], t.cols[c].Type))
+				}
 				e := sqltype.Errorf(2627, "Violation of %s constraint '%s'. Cannot insert duplicate key in object 'dbo.%s'. The duplicate key value is (%s).", unique.kind, unique.name, t.name, strings.Join(texts, ", "))
 				e.Class = 14
 				return e

@@ -53,8 +53,10 @@ var lineEnds = regexp.MustCompile(`\\\r?\n`)
 
 // afterBackslash gives what is on the next line, where a text begins with a backslash that ends its line; "" where it does not.
 func afterBackslash(s string) string {
-	if at := lineEnds.FindStringIndex(s); at != nil && at[0] == 0 {
-		return s[at[1]:]
+	for _, end := range []string{"\\\n", "\\\r\n"} {
+		if behind, ok := strings.CutPrefix(s, end); ok {
+			return behind
+		}
 	}
 	return ""
 }
