@@ -107,6 +107,11 @@ func TestTheDatabaseOfALogin(t *testing.T) {
 	away := open(t, testServer.UserDSN("at_home", "Str0ng!pass", ""))
 	equal(t, query(t, away, "SELECT DB_NAME()"), []string{"master"})
 	must(t, away.Close())
+	for _, refused := range []string{"CREATE LOGIN old WITH PASSWORD = 'Str0ng!pass', CHECK_EXPIRATION = ON", "ALTER LOGIN at_home WITH CHECK_EXPIRATION = ON"} {
+		_, err := conn.Exec(refused)
+		wantError(t, err, 50001, "CHECK_EXPIRATION = ON")
+	}
+	exec(t, conn, "ALTER LOGIN at_home WITH CHECK_EXPIRATION = OFF")
 	for _, refused := range []string{"CREATE LOGIN abroad WITH PASSWORD = 'Str0ng!pass', DEFAULT_LANGUAGE = Deutsch", "ALTER LOGIN at_home WITH DEFAULT_LANGUAGE = Deutsch"} {
 		_, err := conn.Exec(refused)
 		wantError(t, err, 50001, "DEFAULT_LANGUAGE = Deutsch")

@@ -124,6 +124,7 @@ func (b *binder) loginDef(s *ast.CreateLoginStatement) LoginDef {
 			case "CheckPolicy":
 				d.Policy = strings.EqualFold(o.OptionState, "on")
 			case "CheckExpiration":
+				neverExpires(o)
 			default:
 				unsupported("the option %s of CREATE LOGIN", optionWord(o.OptionKind))
 			}
@@ -146,6 +147,13 @@ func (b *binder) loginDef(s *ast.CreateLoginStatement) LoginDef {
 		}
 	}
 	return d
+}
+
+// neverExpires refuses that a password gets too old.
+func neverExpires(o *ast.OnOffPrincipalOption) {
+	if strings.EqualFold(o.OptionState, "on") {
+		unsupported("CHECK_EXPIRATION = ON")
+	}
 }
 
 // ownLanguage refuses a language of a login that is not the server's: sessions begin with that one.
@@ -178,9 +186,14 @@ func (b *binder) loginChange(list []ast.PrincipalOption) (c LoginChange) {
 				unsupported("the option %s of ALTER LOGIN", optionWord(o.OptionKind))
 			}
 		case *ast.OnOffPrincipalOption:
-			if o.OptionKind == "CheckPolicy" {
+			switch o.OptionKind {
+			case "CheckPolicy":
 				on := strings.EqualFold(o.OptionState, "on")
 				c.Policy = &on
+			case "CheckExpiration":
+				neverExpires(o)
+			default:
+				unsupported("the option %s of ALTER LOGIN", optionWord(o.OptionKind))
 			}
 		default:
 			unsupported("the options of ALTER LOGIN")
