@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,10 +10,10 @@ import (
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	_ "github.com/microsoft/go-mssqldb"
 
 	"github.com/pipectl/pipectl/plugins/sink-delta/deltatable"
 	"github.com/pipectl/pipectl/plugins/sink-delta/store"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/client"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/workload"
 )
 
@@ -175,7 +174,7 @@ func (l *life) compareBronze(whole bool) {
 // changes is what the database has captured.
 func (l *life) changes() []lakeRow {
 	l.t.Helper()
-	db, err := sql.Open("sqlserver", l.server.DSN("shop"))
+	db, err := client.Open(l.server.DSN("shop"))
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -137,7 +137,7 @@ func (c *answerConn) Read(b []byte) (int, error) {
 func (w *socketWatch) within(ctx context.Context, limit time.Duration, late error, do func(context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	stop := context.AfterFunc(limited, w.close)
+	stop := context.AfterFunc(limited, func() { _ = w.close() })
 	err := do(limited)
 	switch stopped := stop(); {
 	case stopped && err == nil:
@@ -150,13 +150,16 @@ func (w *socketWatch) within(ctx context.Context, limit time.Duration, late erro
 	return err
 }
 
-func (w *socketWatch) close() {
+func (w *socketWatch) close() (err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.closed = true
 	for _, c := range w.open {
-		c.Close()
+		if cerr := c.Close(); !errors.Is(cerr, net.ErrClosed) {
+			err = errors.Join(err, cerr)
+		}
 	}
+	return err
 }
 
 // connectError is a failure to open a connection.
@@ -193,7 +196,12 @@ func (c *conn) usable() bool {
 	return !ok || v.IsValid()
 }
 
-func (c *conn) close() error { return c.raw.Close() }
+// close ends the connection by its socket. The driver's own Close gives the buffer that
+// answers are read into to the next connection, although it may still be read where a
+// query was given up or the rest of an answer was not taken: the two would mix up their
+// rows (Conn.Close in mssql.go of go-mssqldb 1.11; its pull request 410 mended that, 469
+// took it back).
+func (c *conn) close() error { return c.sockets.close() }
 
 // open runs a statement and returns its rows, which the caller closes.
 func (c *conn) open(ctx context.Context, q tsql.Query) (driver.Rows, error) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssql/tsql"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tds"
 )
@@ -60,4 +61,26 @@ func TestAReadOfASilentServerMayPass(t *testing.T) {
 	s := openWith(t, newPlugin(nil, slog.DiscardHandler), dsn(db), written{"answer_timeout": str("1s")})
 	_, _, _, err := read(s.Read(ctx, plugin.ReadRequest{Table: tab, Range: b.Ranges[0]}))
 	wantDiag(t, err, diag.KindTransient, codeNoAnswer, "no answer within 1s, which is answer_timeout")
+}
+
+// A connection that is closed in the middle of an answer does not share its buffer with the next one: with the driver's own
+// Close the race detector sees that within some hundred connections.
+func TestAConnectionClosedInTheMiddleOfAnAnswer(t *testing.T) {
+	t.Parallel()
+	db := wireDatabase(t)
+	s := open(t, db, nil)
+	for range 2 {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			for range 300 {
+				c, err := dial(ctx, s.pool.config, slog.New(slog.DiscardHandler))
+				must(t, err)
+				err = c.each(ctx, tsql.Query{Name: "an error and more", Text: "RAISERROR('left', 16, 1); SELECT 1 AS one"}, func(record) error { return nil })
+				if sqlNumber(err) != 50000 {
+					t.Errorf("%v, want the error of RAISERROR", err)
+				}
+				must(t, c.close())
+			}
+		})
+	}
 }

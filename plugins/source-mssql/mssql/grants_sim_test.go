@@ -11,6 +11,7 @@ import (
 
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plugin"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/client"
 )
 
 // guideGrants gives the statements with which the guide makes a login that may read and nothing else, for a login and a
@@ -70,7 +71,7 @@ func TestTheLoginOfTheGuide(t *testing.T) {
 			orders(t, db)
 			insert(t, db, 1)
 			login := "reader_" + strings.ToLower(rand.Text()[:8])
-			admin, err := sql.Open("sqlserver", dsn(db))
+			admin, err := client.Open(dsn(db))
 			must(t, err)
 			t.Cleanup(func() { must(t, admin.Close()) })
 			left := ""
@@ -119,7 +120,7 @@ func TestTheLoginOfTheGuide(t *testing.T) {
 
 func sqlAs(t *testing.T, dsn, statement string) (sql.Result, error) {
 	t.Helper()
-	conn, err := sql.Open("sqlserver", dsn)
+	conn, err := client.Open(dsn)
 	must(t, err)
 	defer func() { must(t, conn.Close()) }()
 	return conn.ExecContext(ctx, statement)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssql/lsn"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/client"
 )
 
 // serverVariable names a SQL Server for the tests that need nothing but T-SQL:
@@ -80,7 +81,7 @@ func withDatabase(server *url.URL, name string) string {
 
 func connect(t testing.TB, server *url.URL, name string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlserver", withDatabase(server, name))
+	db, err := client.Open(withDatabase(server, name))
 	must(t, err)
 	return db
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	mssqldb "github.com/microsoft/go-mssqldb"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/client"
 )
 
 // A database is made, changed and dropped by statements. Sources of the numbers: Microsoft, Database engine events and
@@ -18,7 +20,7 @@ func TestDatabasesByStatement(t *testing.T) {
 	server, err := Start(t.Context(), Options{})
 	must(t, err)
 	t.Cleanup(server.Close)
-	pool, err := sql.Open("sqlserver", server.DSN("master"))
+	pool, err := client.Open(server.DSN("master"))
 	must(t, err)
 	t.Cleanup(func() { _ = pool.Close() })
 	c, err := pool.Conn(t.Context())
@@ -63,7 +65,7 @@ func TestADatabaseInUseStays(t *testing.T) {
 	server.Database("shop")
 	var conns [2]*sql.Conn
 	for i, database := range []string{"master", "shop"} {
-		pool, err := sql.Open("sqlserver", server.DSN(database))
+		pool, err := client.Open(server.DSN(database))
 		must(t, err)
 		t.Cleanup(func() { _ = pool.Close() })
 		conns[i], err = pool.Conn(t.Context())

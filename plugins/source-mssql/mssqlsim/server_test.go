@@ -11,6 +11,8 @@ import (
 	"time"
 
 	mssql "github.com/microsoft/go-mssqldb"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/client"
 )
 
 // The tests of this package share one server; each makes a database of its own.
@@ -35,7 +37,7 @@ func TestMain(m *testing.M) {
 // open connects to a database of the shared server.
 func open(t testing.TB, dsn string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlserver", dsn)
+	db, err := client.Open(dsn)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,10 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	_ "github.com/microsoft/go-mssqldb"
-
 	"github.com/pipectl/pipectl/internal/built"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/client"
 )
 
 const life = "../../mssqlsim/history/testdata/loss.ndjson"
@@ -42,7 +41,7 @@ func (r *running) connect(t *testing.T) *sql.DB {
 	if len(f) != 4 || f[1] != "ready" {
 		t.Fatalf("ready line %q", f)
 	}
-	db, err := sql.Open("sqlserver", strings.Replace(f[3], "sa@", "sa:pw1@", 1))
+	db, err := client.Open(strings.Replace(f[3], "sa@", "sa:pw1@", 1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	mssql "github.com/microsoft/go-mssqldb"
+
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/client"
 )
 
 // run is a scenario that runs in a database of its own.
@@ -128,7 +130,7 @@ func (r *run) enter(ctx context.Context, name string) error {
 }
 
 func connect(ctx context.Context, dsn string) (*session, error) {
-	db, err := sql.Open("sqlserver", dsn)
+	db, err := client.Open(dsn)
 	if err != nil {
 		return nil, err
 	}

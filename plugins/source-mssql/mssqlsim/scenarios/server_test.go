@@ -15,6 +15,7 @@ import (
 	mssql "github.com/microsoft/go-mssqldb"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim"
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/client"
 )
 
 // serverVariable names a SQL Server to run the scenarios against, of a login that is a member of sysadmin:
@@ -112,7 +113,7 @@ const loginPassword = "Scenario7pass!"
 func (s target) makeDatabase(t *testing.T) string {
 	t.Helper()
 	name := "pipectl_scenario_" + strings.ToLower(rand.Text()[:12])
-	admin, err := sql.Open("sqlserver", s.dsn("master", ""))
+	admin, err := client.Open(s.dsn("master", ""))
 	if err != nil {
 		t.Fatal(err)
 	}
