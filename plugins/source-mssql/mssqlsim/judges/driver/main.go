@@ -15,7 +15,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 )
 
@@ -42,7 +41,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	server := fs.String("server", "", "`URL` of the server: sqlserver://user:password@host:port?database=...")
 	list := fs.String("list", "", "`file` with the tests that do not pass; without it only values are read")
 	skips := fs.String("skipped", "", "`file` with the tests that skip themselves")
-	races := fs.String("races", "", "`file` with the tests that race with themselves")
 	types := fs.String("values", "", "`file` with the values to read")
 	again := fs.Bool("again", true, "run the listed tests too, to tell those that pass")
 	logs := fs.String("logs", "", "`folder` for what failed tests print")
@@ -58,7 +56,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	for _, l := range []struct {
 		file string
 		to   *[]entry
-	}{{*list, &p.known}, {*skips, &p.skips}, {*races, &p.races}} {
+	}{{*list, &p.known}, {*skips, &p.skips}} {
 		if l.file == "" {
 			continue
 		}
@@ -91,7 +89,6 @@ type program struct {
 	server string
 	known  []entry // do not pass
 	skips  []entry // skip themselves
-	races  []entry // race with themselves
 	again  bool
 	logs   string
 	out    *json.Encoder
@@ -104,7 +101,7 @@ func (p *program) tests(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.remove()) }()
-	if err := s.holds(ctx, slices.Concat(p.known, p.skips, p.races)); err != nil {
+	if err := s.holds(ctx, append(p.known[:len(p.known):len(p.known)], p.skips...)); err != nil {
 		return err
 	}
 	outcomes, err := s.test(ctx, p.server, skipped(p.known), "")
@@ -128,11 +125,10 @@ func (p *program) tests(ctx context.Context) (err error) {
 		case o.action == "skip":
 			failed++
 		default:
-			if try, err := s.retry(ctx, p.server, o.test, p.tries(o.test)); err != nil {
-				return err
-			} else if try > 0 {
+			// Some tests of the driver race with themselves: what fails twice, the second time alone, has failed.
+			if again, err := s.test(ctx, p.server, "", o.test); err == nil && succeeded(again) {
 				passed++
-				if err := p.print(o.test, true, fmt.Sprintf("passed at try %d, alone", try), ""); err != nil {
+				if err := p.print(o.test, true, "passed at the second time, alone", ""); err != nil {
 					return err
 				}
 				continue
@@ -168,15 +164,6 @@ func (p *program) tests(ctx context.Context) (err error) {
 }
 
 const judge = "go-mssqldb"
-
-// tries is how often a test that failed among all others may be tried in all: what fails again alone has failed. One that is listed,
-// with the reason, as racing with itself has more, on a machine where others run beside it.
-func (p *program) tries(test string) int {
-	if _, listed := reasonOf(p.races, test); listed {
-		return 10
-	}
-	return 2
-}
 
 // print says what became of a test; the output of one that failed is kept.
 func (p *program) print(test string, ok bool, detail, output string) error {
