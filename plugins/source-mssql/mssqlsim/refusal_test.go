@@ -17,6 +17,10 @@ func TestRefusalsNameWordsOfTSQL(t *testing.T) {
 		{"IDENTITY()", "SELECT IDENTITY(int, 1, 1) AS k INTO dbo.u FROM dbo.t", no + "the expression IDENTITY()"},
 		{"UNPIVOT", "SELECT * FROM dbo.t UNPIVOT (v FOR c IN (id, n)) AS u", no + "the table reference UNPIVOT"},
 		{"a type of a user", "CREATE TYPE dbo.x FROM int", no + "the statement CREATE TYPE FROM"},
+		{"a function with a statement behind it", "CREATE FUNCTION dbo.f() RETURNS int AS BEGIN RETURN 1 END SELECT 1", no + "the statement CREATE FUNCTION"},
+		{"a function with a table of its own", "CREATE FUNCTION dbo.f() RETURNS @t TABLE (a int) AS BEGIN INSERT @t VALUES (1) RETURN END SELECT nope", no + "the statement CREATE FUNCTION"},
+		{"a function that the parser does not read", "CREATE OR ALTER FUNCTION dbo.f() RETURNS int AS BEGIN RETURN END SELECT FROM", no + "the statement CREATE OR ALTER FUNCTION"},
+		{"a view that the parser does not read", "/* v */ ALTER VIEW dbo.v AS SELECT FROM", no + "the statement ALTER VIEW"},
 		{"ALTER SERVER ROLE that is cut off", "ALTER SERVER ROLE sysadmin", no + "this form of ALTER ROLE and ALTER SERVER ROLE"},
 	})
 }

@@ -338,6 +338,7 @@ func TestWrongStatements(t *testing.T) {
 		{"SELECT /* abc", "113/15/1 Missing end comment mark '*/'."},
 		{"SELECT 1 2", "102/15/1 Incorrect syntax near '2'."},
 		{"SELECT 1,2 FROM dbo.k WHERE id = 1 WHERE id = 2", "156/15/1 Incorrect syntax near the keyword 'WHERE'."},
+		{"SELECT 1; DROP INDEX name", "159/15/1 Must specify the table name and index name for the DROP INDEX statement."},
 		{"SELECT * FROM dbo.k ORDER BY id GROUP BY id", "156/15/1 Incorrect syntax near the keyword 'GROUP'."},
 		{"SELECT * FROM dbo.k HAVING", "102/15/1 Incorrect syntax near 'HAVING'."},
 		{"IF 1 SELECT 1", "4145/15/1 An expression of non-boolean type specified in a context where a condition is expected, near 'SELECT'."},

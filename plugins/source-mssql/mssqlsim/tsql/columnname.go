@@ -26,6 +26,7 @@ type nameScan struct {
 	parens []string  // the word before each parenthesis that is open
 	cases  int       // CASE whose END is still to come
 	off    bool      // within a statement whose options bear the same names
+	head   bool      // before the AS behind which the statements of a procedure are
 }
 
 // quoteNames puts brackets round words of columnWords where they are the name of a column, never within texts, comments
@@ -92,8 +93,18 @@ func (s *nameScan) pass(word string) {
 	}
 	if last == "create" || last == "alter" {
 		s.off = !shaped[word]
+		s.head = word == "proc" || word == "procedure"
+	}
+	if last == "as" && s.body() {
+		s.head = false
 	}
 	s.before = [2]string{last, word}
+}
+
+// body tells whether the AS before is the one behind which the statements of a procedure are, and not that of a parameter or of
+// EXECUTE AS.
+func (s *nameScan) body() bool {
+	return s.head && s.before[0] != "exec" && s.before[0] != "execute" && !strings.HasPrefix(s.before[0], "@")
 }
 
 // column tells whether a word is the name of a column, or of what takes the place of one, by what stands around it.
@@ -126,7 +137,7 @@ func (s *nameScan) column(word, next string) bool {
 	case "add":
 		return next != "" && (wordByte(next[0]) || next[0] == '[')
 	case "as":
-		if next == "=" || s.before[0] == "exec" || s.before[0] == "execute" {
+		if next == "=" || s.before[0] == "exec" || s.before[0] == "execute" || statementWords[word] && s.body() {
 			return false
 		}
 		return word != "time" || !strings.HasPrefix(s.before[0], "@") && within != "cast" && within != "try_cast" && within != "parse" && within != "try_parse"

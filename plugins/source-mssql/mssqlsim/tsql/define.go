@@ -251,9 +251,13 @@ func (x *executor) columnDefs(b *binder, d *ast.TableDefinition, all *constraint
 				if !sqltype.EqualName(name, "timestamp") {
 					failf(173, "The definition for column '%s' must include a data type.", name)
 				}
-				unsupported("a column timestamp without a type")
+				if c.ColumnIdentifier.QuoteType != "NotQuoted" {
+					unsupported("a column [timestamp] without a type")
+				}
+				def.Name, def.Type = "timestamp", sqltype.Of(sqltype.RowVersion) // which names itself (Microsoft: rowversion (Transact-SQL))
+			} else {
+				def.Type = b.declaredType(c.DataType, "column", name, len(out)+1)
 			}
-			def.Type = b.declaredType(c.DataType, "column", name, len(out)+1)
 		}
 		if c.Collation != nil {
 			def.Type = underCollation(def.Type, c.Collation.Value)

@@ -25,10 +25,22 @@ func (x *executor) execute(s *ast.ExecuteStatement) error {
 // procedure is EXECUTE of a procedure; it gives its return status.
 func (x *executor) procedure(s *ast.ExecuteStatement) (int32, error) {
 	spec := s.ExecuteSpecification
-	if p, ok := spec.ExecutableEntity.(*ast.ExecutableProcedureReference); ok && p.ProcedureReference.ProcedureReference != nil {
-		n := objectName(p.ProcedureReference.ProcedureReference.Name)
+	var n Name
+	if p, ok := spec.ExecutableEntity.(*ast.ExecutableProcedureReference); ok {
+		var err error
+		if n, err = x.procedureName(p.ProcedureReference); err != nil {
+			return 0, err
+		}
 		if sqltype.EqualName(n.Object, "sp_executesql") {
-			return 0, x.executeSQL(p)
+			if err := x.executeSQL(p); err != nil {
+				return 0, err
+			}
+			status := x.batch.lastError // 0, or another number where it went wrong (Microsoft: sp_executesql (Transact-SQL))
+			return status, x.plain(func(b *binder) {
+				if err := b.returned(spec, int64(status)); err != nil {
+					fail(err)
+				}
+			})
 		}
 		if sqltype.EqualName(n.Object, "sp_describe_first_result_set") {
 			return 0, x.scoped(false, func(b *binder) error {
@@ -229,6 +241,29 @@ func bindArguments(p *Procedure, n Name, args []*Argument, locale *sqltype.Local
 	return vals, nil
 }
 
+// procedureName gives the name of the procedure that EXECUTE calls, which a variable may hold (Microsoft: EXECUTE (Transact-SQL),
+// @module_name_var).
+func (x *executor) procedureName(p *ast.ProcedureReferenceName) (n Name, err error) {
+	if p.ProcedureVariable == nil {
+		return objectName(p.ProcedureReference.Name), nil
+	}
+	return n, x.plain(func(b *binder) {
+		v := b.variable(p.ProcedureVariable.Name)
+		switch {
+		case v.typ.Class() != sqltype.ClassString:
+			unsupported("EXECUTE of the variable %s, which is no text", p.ProcedureVariable.Name)
+		case v.val.IsNull() || v.val.Str() == "":
+			unsupported("EXECUTE of the variable %s, which holds no name", p.ProcedureVariable.Name)
+		}
+		text := v.val.Str()
+		if nameFromEnd(text, 1).IsNull() || !nameFromEnd(text, 4).IsNull() { // no name, or one of another server
+			unsupported("EXECUTE of the name %s", text)
+		}
+		part := func(i int64) string { return nameFromEnd(text, i).Str() }
+		n = Name{Database: part(3), Schema: part(2), Object: part(1)}
+	})
+}
+
 // call runs EXEC of a procedure.
 func (x *executor) call(b *binder, spec *ast.ExecuteSpecification) (*Rows, error) {
 	if spec.LinkedServer != nil || spec.ExecuteContext != nil {
@@ -238,10 +273,10 @@ func (x *executor) call(b *binder, spec *ast.ExecuteSpecification) (*Rows, error
 	if !ok {
 		unsupported("EXECUTE of %s", nodeName(spec.ExecutableEntity))
 	}
-	if e.ProcedureReference.ProcedureReference == nil {
-		unsupported("EXECUTE of a variable")
+	n, err := x.procedureName(e.ProcedureReference)
+	if err != nil {
+		return nil, err
 	}
-	n := objectName(e.ProcedureReference.ProcedureReference.Name)
 	p, err := b.sess.Procedure(n)
 	if err != nil {
 		return nil, err

@@ -38,13 +38,17 @@ func (b *binder) literal(x ast.ScalarExpression) expr {
 		return constant(sqltype.Type{Kind: sqltype.Numeric, Prec: uint8(digits), Scale: d.Scale()}, d)
 	case *ast.MoneyLiteral:
 		t := sqltype.Of(sqltype.Money)
-		v, err := sqltype.Convert(sqltype.FromString(e.Value), sqltype.Str(sqltype.VarChar, 40), t, 0)
+		v, err := sqltype.Convert(sqltype.FromString(strings.Join(strings.Fields(e.Value), "")), sqltype.Str(sqltype.VarChar, 40), t, 0)
 		if err != nil {
 			fail(err)
 		}
 		return constant(t, v)
 	case *ast.RealLiteral:
-		f, err := strconv.ParseFloat(e.Value, 64)
+		digits := strings.TrimRight(e.Value, "eE+-") // the exponent may be left out: 2e (SqlScriptDOM, tests of the IF statement)
+		if len(digits) < len(e.Value) {
+			digits += "e0"
+		}
+		f, err := strconv.ParseFloat(digits, 64)
 		if err != nil {
 			failf(168, "The floating point value '%s' is out of the range of computer representation (8 bytes).", e.Value)
 		}

@@ -158,10 +158,13 @@ func level(operator string) int {
 	return 3
 }
 
-// associate mends what the parser has read of operators.
+// associate mends what the parser has read of operators, and of what was written otherwise for it.
 func associate(script *ast.Script, sql string) {
 	if strings.Contains(sql, scalar) {
 		uncall(reflect.ValueOf(script))
+	}
+	if strings.Contains(sql, "["+variableName) {
+		namedByVariables(script)
 	}
 	if !strings.ContainsAny(sql, "&|^") {
 		return

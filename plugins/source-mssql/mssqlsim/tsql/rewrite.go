@@ -1,8 +1,11 @@
 package tsql
 
 import (
+	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/sqlc-dev/teesql/ast"
 )
 
 // The parser (teesql v1.1.0) does not read hints on the target of a MERGE, VALUES as its source, ALTER TABLE ... ADD
@@ -191,6 +194,57 @@ func callsBeforeFetch(sql string) string {
 		b.WriteString(t.text)
 	}
 	return b.String()
+}
+
+// variableName is before the variable that has the name of a procedure, in brackets.
+const variableName = "\x01"
+
+// calledByVariable puts the variable that EXECUTE names a procedure by where the parser takes a name: behind the variable itself it reads
+// no arguments. namedByVariables takes it from there again.
+func calledByVariable(sql string) string {
+	if !hasWord(sql, "exec") && !hasWord(sql, "execute") {
+		return sql
+	}
+	toks := tokens(sql)
+	next := func(i int) int { // the next word
+		for i++; i < len(toks) && toks[i].blank; i++ {
+		}
+		return i
+	}
+	variable := func(i int) bool {
+		return i < len(toks) && strings.HasPrefix(toks[i].text, "@") && len(toks[i].text) > 1
+	}
+	for i := range toks {
+		if !strings.EqualFold(toks[i].text, "exec") && !strings.EqualFold(toks[i].text, "execute") {
+			continue
+		}
+		name := next(i)
+		if behind := next(name); variable(name) && behind < len(toks) && toks[behind].text == "=" {
+			name = next(behind)
+		}
+		if variable(name) {
+			toks[name].text = "[" + variableName + toks[name].text + "]"
+		}
+	}
+	var b strings.Builder
+	for _, t := range toks {
+		b.WriteString(t.text)
+	}
+	return b.String()
+}
+
+// namedByVariables gives calls of a procedure that a variable names that variable.
+func namedByVariables(script *ast.Script) {
+	walkTree(reflect.ValueOf(script), func(node any) bool {
+		p, ok := node.(*ast.ProcedureReferenceName)
+		if !ok || p.ProcedureReference == nil || p.ProcedureReference.Name == nil {
+			return true
+		}
+		if name, ok := strings.CutPrefix(ident(p.ProcedureReference.Name.BaseIdentifier), variableName); ok {
+			p.ProcedureVariable, p.ProcedureReference = &ast.VariableReference{Name: name}, nil
+		}
+		return true
+	})
 }
 
 // readOnly takes FOR READ ONLY off cursors: all of them are.

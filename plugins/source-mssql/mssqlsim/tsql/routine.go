@@ -142,6 +142,10 @@ func firstOfBatch(list []ast.Statement) error {
 			if i > 0 {
 				return sqltype.Errorf(111, "'CREATE SCHEMA' must be the first statement in a query batch.")
 			}
+		case *ast.CreateFunctionStatement, *ast.CreateOrAlterFunctionStatement, *ast.AlterFunctionStatement,
+			*ast.CreateViewStatement, *ast.CreateOrAlterViewStatement, *ast.AlterViewStatement,
+			*ast.CreateTriggerStatement, *ast.CreateOrAlterTriggerStatement, *ast.AlterTriggerStatement:
+			return sqltype.Unsupported("the statement %s", nodeName(st)) // before its parts, and what is behind it, are told as wrong
 		}
 	}
 	return nil

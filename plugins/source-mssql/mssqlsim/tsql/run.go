@@ -221,6 +221,9 @@ func (x *executor) script(sql string) (*ast.Script, error) {
 	}
 	x.batch.source, x.batch.text = x.rewritten(sql), sql
 	sc, err := parse(x.ctx, x.batch.source)
+	if what := unbuiltModule(sql); err != nil && what != "" {
+		return nil, sqltype.Unsupported("the statement %s", what)
+	}
 	if m := rowsets.FindStringSubmatch(sql); err != nil && m != nil {
 		return nil, sqltype.Unsupported("the table reference %s", strings.ToUpper(m[1]))
 	}
@@ -240,7 +243,7 @@ func (x *executor) begin(list []ast.Statement) error {
 
 // rewritten gives a text as the parser reads it.
 func (x *executor) rewritten(sql string) string {
-	return readOnly(callsBeforeFetch(wholeNumbers(quoteLogin(quoteMaster(nameKeys(rewriteMerge(endBeforeMerge(plainDevice(endThrow(callParentheses(parenthesizeVariables(rewrite(continued(flatComments(sql)))))))))))))))
+	return readOnly(callsBeforeFetch(wholeNumbers(dollars(typedTimestamp(calledByVariable(quoteLogin(quoteMaster(nameKeys(rewriteMerge(endBeforeMerge(plainDevice(endThrow(callParentheses(parenthesizeVariables(rewrite(continued(flatComments(sql))))))))))))))))))
 }
 
 // read is the parser's. That it goes wrong itself (teesql v1.1.0) is an error of the text like others.

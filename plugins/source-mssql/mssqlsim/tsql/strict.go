@@ -103,6 +103,14 @@ func unsaidIn(st ast.Statement, source written, first bool) error {
 		}
 	case *ast.MergeStatement:
 		return ended(s, source)
+	case *ast.DropIndexStatement:
+		for _, c := range s.DropIndexClauses {
+			if c.Object == nil && c.LegacyIndex == nil {
+				e := sqltype.Errorf(159, "Must specify the table name and index name for the DROP INDEX statement.")
+				e.Line = int32(s.StartLine)
+				return e
+			}
+		}
 	case *ast.LabelStatement:
 		if !strings.Contains(source.of(s), ":") { // a name that nothing else takes reads as one
 			return nearNode(source.text, s, false)

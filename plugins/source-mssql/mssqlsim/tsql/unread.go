@@ -3,10 +3,84 @@ package tsql
 import (
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
-// What else the parser (teesql v1.1.0) does not read: a number that begins with its point, lines that
-// go on, and ANY and ALL.
+// What else the parser (teesql v1.1.0) does not read: a number that begins with its point, a dollar sign without a number, a column
+// timestamp without a type before all others, lines that go on, and ANY and ALL.
+
+// otherCurrencies are the currency symbols that the parser does not know (Microsoft: Using Monetary Data).
+const otherCurrencies = "¢៛₠₥€₭₮₯₰₱﷼﹩＄￠￡￥￦"
+
+// dollars writes $ as $0, where no number is behind it: it is a constant of type money (Stack Overflow: T-SQL dollar sign in
+// expressions). Other currency symbols are as good.
+func dollars(sql string) string {
+	if !strings.Contains(sql, "$") && !strings.ContainsAny(sql, otherCurrencies) {
+		return sql
+	}
+	toks := tokens(sql)
+	var b strings.Builder
+	for i, t := range toks {
+		if first, size := utf8.DecodeRuneInString(t.text); strings.ContainsRune(otherCurrencies, first) {
+			t.text = "$" + t.text[size:]
+		}
+		b.WriteString(t.text)
+		if t.text == "$" && !amountBehind(toks[i+1:]) {
+			b.WriteByte('0')
+		}
+	}
+	return b.String()
+}
+
+// amountBehind tells whether the tokens begin with the number of an amount of money, whose sign and blanks may be before it.
+func amountBehind(toks []token) bool {
+	for _, t := range toks {
+		if t.text != "+" && t.text != "-" && !t.blank {
+			return digit(t.text[0])
+		}
+	}
+	return false
+}
+
+// typedTimestamp gives the first column of a table its type where it has none and is called timestamp: the parser takes it for one of a
+// list of names.
+func typedTimestamp(sql string) string {
+	if !hasWord(sql, "timestamp") || !hasWord(sql, "table") {
+		return sql
+	}
+	toks := tokens(sql)
+	var words []int
+	for i, t := range toks {
+		if !t.blank {
+			words = append(words, i)
+		}
+	}
+	word := func(i int) string {
+		if i < 0 || i >= len(words) {
+			return ""
+		}
+		return lower(toks[words[i]].text)
+	}
+	for i := range words {
+		if word(i) != "timestamp" || word(i-1) != "(" || word(i+1) != "," && word(i+1) != ")" {
+			continue
+		}
+		name := i - 2 // its last part
+		for word(name-1) == "." {
+			if name--; word(name-1) != "." {
+				name--
+			}
+		}
+		if word(name-1) == "table" && word(name-2) == "create" {
+			toks[words[i]].text = "timestamp timestamp"
+		}
+	}
+	var b strings.Builder
+	for _, t := range toks {
+		b.WriteString(t.text)
+	}
+	return b.String()
+}
 
 // wholeNumbers writes .5 as 0.5.
 func wholeNumbers(sql string) string {

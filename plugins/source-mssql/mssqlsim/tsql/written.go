@@ -60,7 +60,7 @@ func (w written) of(node any) string {
 }
 
 // unwritten takes away what was put into a text for the parser.
-var unwritten = strings.NewReplacer(unnamed, "", beginScalar, "", endScalar, "")
+var unwritten = strings.NewReplacer(unnamed, "", variableName, "", beginScalar, "", endScalar, "")
 
 // sourceText gives the text of a part of what was parsed.
 func sourceText(parsed string, node any) string { return asWritten(parsed).of(node) }
