@@ -19,7 +19,7 @@ func TestAzureSQLDatabaseIsOneDatabase(t *testing.T) {
 		"USE other": 40508, "USE master": 40508, "USE nowhere": 40508, "SELECT 1; USE other; SELECT 2": 40508,
 		"SELECT * FROM other.sys.tables": 40515, "INSERT INTO master.dbo.t VALUES (1)": 40515,
 		"BACKUP DATABASE shop TO DISK = 'x'": 3013, "RESTORE DATABASE shop FROM DISK = 'x'": 3013,
-		"EXEC sys.sp_cdc_stop_job": 50001, "EXEC sys.sp_cdc_change_job @pollinginterval = 1": 50001, "EXEC sys.sp_cdc_add_job N'capture'": 50001,
+		"SELECT CURRENT_DATE": 50001, "EXEC sys.sp_cdc_stop_job": 50001, "EXEC sys.sp_cdc_change_job @pollinginterval = 1": 50001, "EXEC sys.sp_cdc_add_job N'capture'": 50001,
 	} {
 		_, err := tryQuery(conn, stmt)
 		wantError(t, err, number, "")

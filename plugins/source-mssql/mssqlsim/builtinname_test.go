@@ -56,6 +56,13 @@ var builtinNames = []struct {
 	{"System statistical functions", V2016, `@@CONNECTIONS @@CPU_BUSY @@IDLE @@IO_BUSY @@PACK_SENT @@PACKET_ERRORS @@TIMETICKS @@TOTAL_ERRORS @@TOTAL_READ
 		@@TOTAL_WRITE`},
 	{"Text and image functions", V2016, "TEXTPTR TEXTVALID"},
+	{"Service Broker statements", V2016, "GET_TRANSMISSION_STATUS"},
+	{"AI functions", Azure, "AI_GENERATE_EMBEDDINGS"},
+	{"String functions of 2025", Azure, `BASE64_DECODE BASE64_ENCODE EDIT_DISTANCE EDIT_DISTANCE_SIMILARITY JARO_WINKLER_DISTANCE JARO_WINKLER_SIMILARITY REGEXP_COUNT
+		REGEXP_INSTR REGEXP_LIKE REGEXP_REPLACE REGEXP_SUBSTR UNISTR`},
+	{"PRODUCT", Azure, "PRODUCT"},
+	{"JSON functions of 2025", Azure, "JSON_ARRAYAGG JSON_CONTAINS JSON_OBJECTAGG"},
+	{"Vector functions", Azure, "VECTOR_DISTANCE VECTOR_NORM VECTOR_NORMALIZE VECTORPROPERTY"},
 	{"Trigger functions", V2016, "COLUMNS_UPDATED EVENTDATA TRIGGER_NESTLEVEL"},
 }
 
@@ -63,7 +70,7 @@ var builtinNames = []struct {
 // none at all, is no function's name.
 func TestEveryFunctionOfTheReleaseIsKnown(t *testing.T) {
 	t.Parallel()
-	for _, version := range []Version{V2016, V2017, V2019, V2022} {
+	for _, version := range []Version{V2016, V2017, V2019, V2022, Azure} {
 		t.Run(string(version), func(t *testing.T) {
 			t.Parallel()
 			s, err := Start(t.Context(), Options{Version: version})

@@ -13,6 +13,8 @@ func (s *Server) release() tsql.Release {
 		return 2017
 	case V2019:
 		return 2019
+	case Azure:
+		return tsql.Newest
 	}
 	return 2022
 }

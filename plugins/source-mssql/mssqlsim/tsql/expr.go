@@ -182,6 +182,9 @@ func (b *binder) expr(x ast.ScalarExpression, sc *scope) expr {
 		if e.ParameterlessCallType == "CurrentTimestamp" {
 			return b.system("GETDATE", nil)
 		}
+		if e.ParameterlessCallType == "CurrentDate" {
+			return b.system("CURRENT_DATE", nil)
+		}
 		return b.system(strings.ToUpper(e.ParameterlessCallType), nil)
 	case *ast.FunctionCall:
 		return b.function(e, sc)

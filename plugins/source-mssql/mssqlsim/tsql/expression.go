@@ -69,7 +69,7 @@ func closes(text string) bool {
 }
 
 // Release is the newest one: what a definition may hold was looked at when it was made.
-func (alone) Release() Release { return newest }
+func (alone) Release() Release { return Newest }
 
 // Columns gives the names of the columns an expression reads.
 func (e *Expression) Columns() (names []string) {

@@ -3,8 +3,8 @@ package tsql
 // Release is the year of the SQL Server that a session talks to. Azure SQL Database counts as the newest one.
 type Release int
 
-// newest is the last release there is.
-const newest Release = 2022
+// Newest is the last release there is. No server of it is simulated, but that of Azure SQL Database.
+const Newest Release = 2025
 
 // builtin is a function that depends on its arguments only.
 type builtin struct {
