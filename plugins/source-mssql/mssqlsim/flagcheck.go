@@ -42,6 +42,8 @@ func (p *program) wrong(fs *flag.FlagSet) string {
 	switch {
 	case p.database == "":
 		return "-database needs the name of a database"
+	case p.options.Password == "":
+		return "-password needs a password: sa has one, which is " + DefaultPassword + " without the flag"
 	case p.stepwise && p.history == "":
 		return "-stepwise needs -history"
 	case p.workload != "" && p.workload != "orders":

@@ -124,6 +124,7 @@ func TestMainArguments(t *testing.T) {
 		{[]string{"-zone", "Europe/Berlin"}, 2, `-zone "Europe/Berlin" is not the Windows name of a time zone`},
 		{[]string{"-zone", ""}, 2, "-zone"},
 		{[]string{"-database", ""}, 2, "-database needs"},
+		{[]string{"-password", ""}, 2, "-password needs a password"},
 		{[]string{"-workload", "orders", "-rows", "-1"}, 2, "-rows -1 is below 0"},
 		{[]string{"-workload", "orders", "-rate", "-1"}, 2, "-rate -1 is below 0"},
 		{[]string{"-rows", "5"}, 2, "-rows needs -workload"},
