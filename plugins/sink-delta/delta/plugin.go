@@ -11,6 +11,7 @@ import (
 	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/core/schema"
 	"github.com/pipectl/pipectl/core/sdk"
+	"github.com/pipectl/pipectl/plugins/sink-delta/deltalog"
 	"github.com/pipectl/pipectl/plugins/sink-delta/deltatable"
 	"github.com/pipectl/pipectl/plugins/sink-delta/store"
 )
@@ -117,7 +118,11 @@ func (p *Plugin) OpenTables(_ context.Context, req plugin.OpenRequest) (plugin.T
 	}
 	return &session{
 		settings: s, schemes: p.schemes,
-		options: deltatable.Options{TargetFileSize: s.targetFileSize, MergeMemory: req.MemoryBudget, RowGroupBytes: req.MemoryBudget, SpillDir: req.SpillDir},
-		tables:  map[string]*deltatable.Table{}, writes: map[string]*write{}, swept: map[string]struct{}{},
+		options: deltatable.Options{
+			TargetFileSize: s.targetFileSize, MergeMemory: req.MemoryBudget, RowGroupBytes: req.MemoryBudget, SpillDir: req.SpillDir,
+			// A shallow clone has files of another table, under absolute paths.
+			Log: []deltalog.Option{deltalog.WithOpener(p.schemes.Open)},
+		},
+		tables: map[string]*deltatable.Table{}, writes: map[string]*write{}, swept: map[string]struct{}{},
 	}, nil
 }

@@ -51,7 +51,7 @@ func TestCheckpointOfEveryGoldenTable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := golden.Load(t, name)
-			table, err := Open(t.Context(), g.Store, golden.Path, testOptions(goldenOpener(g))...)
+			table, err := Open(t.Context(), g.Store, golden.Path, testOptions(WithOpener(g.Elsewhere))...)
 			if err != nil {
 				t.Fatal(err)
 			}

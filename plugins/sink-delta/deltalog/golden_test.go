@@ -3,45 +3,13 @@ package deltalog
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/pipectl/pipectl/plugins/sink-delta/internal/golden"
-	"github.com/pipectl/pipectl/plugins/sink-delta/store"
 )
-
-// goldenOpener opens what the shallow clone refers to: its source lay in a
-// folder of the machine that made it.
-func goldenOpener(g *golden.Table) Option {
-	return WithOpener(func(_ context.Context, location string) (store.Store, error) {
-		i := strings.Index(location, g.Name+"/source/")
-		if i < 0 {
-			return nil, fmt.Errorf("unexpected location %s", location)
-		}
-		return &subStore{g.Store, strings.TrimSuffix(location[i+len(g.Name)+1:], "/")}, nil
-	})
-}
-
-// subStore is a folder of a store, as far as reading goes.
-type subStore struct {
-	store.Store
-	dir string
-}
-
-func (s *subStore) Get(ctx context.Context, p string) ([]byte, error) {
-	return s.Store.Get(ctx, s.dir+"/"+p)
-}
-
-func (s *subStore) GetRange(ctx context.Context, p string, off, n int64) ([]byte, error) {
-	return s.Store.GetRange(ctx, s.dir+"/"+p, off, n)
-}
-
-func (s *subStore) Head(ctx context.Context, p string) (store.Info, error) {
-	return s.Store.Head(ctx, s.dir+"/"+p)
-}
 
 // refusals is what must stand in the error of a table that must be refused, and
 // where: opening it, or reading its deletion vectors. Tables whose data files
@@ -86,7 +54,7 @@ func TestGoldenTablesOfOtherWriters(t *testing.T) {
 			t.Parallel()
 			ctx := t.Context()
 			g := golden.Load(t, name)
-			table, err := Open(ctx, g.Store, golden.Path, goldenOpener(g))
+			table, err := Open(ctx, g.Store, golden.Path, WithOpener(g.Elsewhere))
 			refusal, refused := refusals[name]
 			if err == nil && refusal.byDVs {
 				s, serr := table.Snapshot(ctx)

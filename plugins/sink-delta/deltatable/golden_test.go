@@ -1,10 +1,8 @@
 package deltatable_test
 
 import (
-	"archive/zip"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -14,13 +12,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/pipectl/pipectl/core/ndjson"
+	"github.com/pipectl/pipectl/plugins/sink-delta/deltalog"
 	"github.com/pipectl/pipectl/plugins/sink-delta/deltatable"
-	"github.com/pipectl/pipectl/plugins/sink-delta/store"
+	"github.com/pipectl/pipectl/plugins/sink-delta/internal/golden"
 )
 
 const goldenTables = "../testdata/golden"
@@ -60,33 +56,10 @@ func dump(ctx context.Context, s *deltatable.Snapshot, spec deltatable.ScanSpec)
 	return lines, nil
 }
 
-// goldenStore unpacks a golden table.
-func goldenStore(t *testing.T, folder string) store.Store {
-	t.Helper()
-	r, err := zip.OpenReader(filepath.Join(folder, "table.zip"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	st := store.NewMemory(time.Now)
-	for _, f := range r.File {
-		if f.FileInfo().IsDir() {
-			continue
-		}
-		in, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := io.ReadAll(in)
-		if err == nil {
-			err = st.Put(t.Context(), strings.TrimPrefix(f.Name, "table/"), data)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		in.Close()
-	}
-	return st
+// goldenTable opens a golden table, or says why not.
+func goldenTable(ctx context.Context, g *golden.Table, opts deltatable.Options) (*deltatable.Table, error) {
+	opts.Log = append(opts.Log, deltalog.WithOpener(g.Elsewhere))
+	return deltatable.Open(ctx, g.Store, golden.Path, opts)
 }
 
 func expectedLines(t *testing.T, path string) []string {
@@ -122,34 +95,32 @@ func compareLines(t *testing.T, got, want []string) {
 	}
 }
 
+// brokenFiles is what must stand in the error of tables whose log is well and
+// whose data files or deletion vectors are not.
+var brokenFiles = map[string][]string{
+	"broken-missing-data-file":   {"part-00000-65be0ea4-373e-4f1a-851c-0e6767efff7f-c000.snappy.parquet", "does not exist"},
+	"broken-data-file-truncated": {"part-00000-65be0ea4-373e-4f1a-851c-0e6767efff7f-c000.snappy.parquet", "has 1141 bytes, the log says 2282"},
+	"broken-dv-crc":              {"deletion_vector_1d3b2fa3-5ef6-4dc4-a5e7-ff17a4308b95.bin", "checksum mismatch"},
+	"broken-dv-payload":          {"deletion_vector_1d3b2fa3-5ef6-4dc4-a5e7-ff17a4308b95.bin", "checksum mismatch"},
+	"broken-dv-size":             {"deletion_vector_c3da3945-38e8-42f9-b3fb-1ce7faa1efd4.bin", "size mismatch"},
+	"broken-dv-missing":          {"deletion_vector_c3da3945-38e8-42f9-b3fb-1ce7faa1efd4.bin", "is missing"},
+}
+
 // TestGoldenTables reads tables that Spark and delta-rs wrote: exactly the
 // expected rows, or a refusal.
 func TestGoldenTables(t *testing.T) {
 	t.Parallel()
-	facts, err := filepath.Glob(filepath.Join(goldenTables, "*", "expected.json"))
-	if err != nil || len(facts) < 80 {
-		t.Fatalf("found %d golden tables: %v", len(facts), err)
+	names := golden.Names(t)
+	if len(names) < 80 {
+		t.Fatalf("found %d golden tables", len(names))
 	}
-	for _, path := range facts {
-		folder := filepath.Dir(path)
-		name := filepath.Base(folder)
+	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var expected struct {
-				Outcome struct{ Read, RefuseWith string }
-			}
-			data, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := json.Unmarshal(data, &expected); err != nil {
-				t.Fatal(err)
-			}
-			mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
-			defer mem.AssertSize(t, 0)
+			g := golden.Load(t, name)
+			mem := checkedMemory(t)
 			read := func(version int64) ([]string, error) {
-				st := goldenStore(t, folder)
-				table, err := deltatable.Open(t.Context(), st, "", deltatable.Options{Allocator: mem})
+				table, err := goldenTable(t.Context(), g, deltatable.Options{Allocator: mem})
 				if err != nil {
 					return nil, err
 				}
@@ -169,25 +140,22 @@ func TestGoldenTables(t *testing.T) {
 				}
 				return
 			}
-			if expected.Outcome.Read == "refuse" {
+			if g.Facts.Outcome.Read == "refuse" {
 				if err == nil {
-					t.Fatalf("read %d rows, want a refusal: %s", len(got), expected.Outcome.RefuseWith)
+					t.Fatalf("read %d rows, want a refusal: %s", len(got), g.Facts.Outcome.RefuseWith)
 				}
-				t.Logf("refused: %v", err)
-				return
-			}
-			if name == "spark-shallow-clone" {
-				// Its files lie outside the table, under absolute paths of the maker's.
-				if err == nil {
-					t.Fatal("files outside the table's folder were read without a way to open them")
+				for _, text := range brokenFiles[name] {
+					if !strings.Contains(err.Error(), text) {
+						t.Errorf("the error says nothing of %q: %v", text, err)
+					}
 				}
 				return
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			compareLines(t, got, expectedLines(t, filepath.Join(folder, "expected.ndjson")))
-			versions, _ := filepath.Glob(filepath.Join(folder, "expected-v*.ndjson"))
+			compareLines(t, got, expectedLines(t, filepath.Join(goldenTables, name, "expected.ndjson")))
+			versions, _ := filepath.Glob(filepath.Join(goldenTables, name, "expected-v*.ndjson"))
 			for _, v := range versions {
 				text := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(v), "expected-v"), ".ndjson")
 				n, err := strconv.ParseInt(text, 10, 64)
