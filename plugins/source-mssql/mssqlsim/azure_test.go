@@ -30,4 +30,7 @@ func TestAzureSQLDatabaseIsOneDatabase(t *testing.T) {
 	equal(t, query(t, open(t, s.DSN("master")), "SELECT name FROM sys.databases ORDER BY name"), []string{"master", "other", "shop"})
 	equal(t, query(t, conn, "SELECT SERVERPROPERTY('EngineEdition'), SERVERPROPERTY('Edition'), ORIGINAL_LOGIN(), LEFT(@@VERSION, 19)"), []string{"5|SQL Azure|NULL|Microsoft SQL Azure"})
 	equal(t, query(t, conn, "CREATE TABLE #t (n int); SELECT COUNT(*) FROM tempdb.sys.tables WHERE object_id = OBJECT_ID('tempdb..#t')"), []string{"1"})
+	exec(t, conn, "EXEC sys.sp_cdc_enable_db")
+	_, err = tryQuery(conn, "SELECT * FROM cdc.cdc_jobs")
+	wantError(t, err, 50001, "cdc.cdc_jobs")
 }

@@ -62,8 +62,10 @@ func TestHelpAndDescribe(t *testing.T) {
 		args      []any
 		want      [][]string // the first columns of each row of each result
 	}{
-		{"sp_help", "EXEC sp_help 't'", nil, [][]string{{"t|dbo|user table"}, {"id|int|no|4|10   |0    |no|(n/a)", "n|nvarchar|no|40|     |     |yes|no"}, {"id|1|1|NULL"}, {"No rowguidcol column defined."}, {"PRIMARY"},
+		{"sp_help", "EXEC sp_help 't'", nil, [][]string{{"t|dbo|user table"}, {"id|int|no|4|10   |0    |no|(n/a)", "n|nvarchar|no|40|     |     |yes|no"}, {"id|1|1|0"}, {"No rowguidcol column defined."}, {"PRIMARY"},
 			{"pk_t|clustered, unique, primary key located on PRIMARY|id"}, {"DEFAULT on column n|df_n|(n/a)|(n/a)|(n/a)|(n/a)|(N'x')", "PRIMARY KEY (clustered)|pk_t|(n/a)|(n/a)|(n/a)|(n/a)|id"}}},
+		{"sp_help NOT FOR REPLICATION", "CREATE TABLE dbo.nfr (id int IDENTITY (5, 2) NOT FOR REPLICATION); EXEC sp_help 'nfr'", nil,
+			[][]string{{"nfr|dbo|user table"}, {"id|int"}, {"id|5|2|1"}, {"No rowguidcol column defined."}, {"PRIMARY"}}},
 		{"describe", "EXEC sp_describe_first_result_set N'DECLARE @x int = 1; SELECT id, n AS m, @x + @p AS c FROM dbo.t', N'@p bigint'", nil, [][]string{{"false|1|id|false|56|int|4|10|0|NULL", "false|2|m|true|231|nvarchar(20)|40|0|0|SQL_Latin1_General_CP1_CI_AS", "false|3|c|true|127|bigint|8|19|0|NULL"}}},
 		{"describe as a call", "sp_describe_first_result_set", []any{"SELECT 1 AS a"}, [][]string{{"false|1|a|false|56|int|4|10|0|NULL"}}},
 		{"describe without rows", "EXEC sp_describe_first_result_set N'SET NOCOUNT ON'", nil, [][]string{nil}},

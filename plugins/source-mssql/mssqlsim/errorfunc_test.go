@@ -20,6 +20,9 @@ func TestErrorsInTheirOwnWords(t *testing.T) {
 		{"SELECT ERROR_NUMBER(1)", "174"},
 		{"RAISERROR('of %d rows %s were kept, 100%%, %x', 16, 3, 7, N'fünf', 255)", "50000"},
 		{"RAISERROR('%5d', 16, 1, 7)", "50001"},
+		// Microsoft: RAISERROR (Transact-SQL), @@ERROR (Transact-SQL): the number is that of the error which is told
+		{"RAISERROR(50777, 16, 1) IF @@ERROR = 18054 CREATE TABLE dbo.told (id int)", "18054"},
+		{"SELECT COUNT(*) FROM dbo.told", "0"},
 	} {
 		if got := answer(t.Context(), c, tc.sql); got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.sql, got, tc.want)

@@ -22,6 +22,13 @@ func TestProceduresToLookAround(t *testing.T) {
 		{"of a computed column", "EXEC sp_helptext 'p', 'd'", "([a]*(2))"},
 		{"of a table", "EXEC sp_helptext 'p'", "error 15197"},
 		{"of nothing", "EXEC sp_helptext 'nope'", "error 15009"},
+		{"of a system procedure", "EXEC sp_helptext 'sys.sp_help'", "refused: mssqlsim does not understand the text of the system object sys.sp_help"},
+		{"of a system view", "EXEC sp_helptext 'sys.tables'", "refused: mssqlsim does not understand the text of the system object sys.tables"},
+		{"sp_help of a system procedure", "EXEC sp_help 'sp_who2'", "refused: mssqlsim does not understand what is to be told of the system object sp_who2"},
+		{"of another database", "EXEC sp_helptext 'master.dbo.p'", "error 15250"},
+		{"of this database", "EXEC sp_helptext '" + name + ".dbo.p', 'd'", "([a]*(2))"},
+		{"sp_help of another database", "EXEC sp_help 'master.dbo.p'", "error 15250"},
+		{"sp_help of a temporary table elsewhere", "CREATE TABLE #k (id int); EXEC sp_help '#k'", "error 15009"},
 		{"sp_helpconstraint", "EXEC sp_helpconstraint 'p'", name + ".dbo.c: fk_c"},
 		{"without its name", "EXEC sp_helpconstraint 'c', 'nomsg'", "FOREIGN KEY|fk_c|No Action|No Action|Enabled|Is_For_Replication|x; | | | | | |REFERENCES " + name + ".dbo.p (a)"},
 		{"sp_helpfile", "EXEC sp_helpfile", name + "|1|/var/opt/mssql/data/" + name + ".mdf|PRIMARY|8192 KB|Unlimited|65536 KB|data only;" + name + "_log|2|/var/opt/mssql/data/" + name + "_log.ldf|NULL|8192 KB|2147483648 KB|65536 KB|log only"},
@@ -31,6 +38,14 @@ func TestProceduresToLookAround(t *testing.T) {
 		{"not a role", "EXEC sp_helprole 'helped'", "error 15409"},
 		{"sp_spaceused", "EXEC sp_spaceused", "144 KB|16 KB|16 KB|112 KB"},
 	})
+	for stmt, want := range map[string]string{
+		"EXEC tempdb..sp_help '#k'":         "x|nonclustered located on PRIMARY|id",
+		"EXEC tempdb.dbo.sp_helpindex '#k'": "x|nonclustered located on PRIMARY|id",
+	} {
+		if got := ask(conn, "CREATE TABLE #k (id int IDENTITY, INDEX x (id)); "+stmt, false); !strings.HasSuffix(got, want) {
+			t.Errorf("%s: %s", stmt, got)
+		}
+	}
 	for stmt, want := range map[string][]string{
 		"EXEC sp_helprolemember 'db_datareader'": {"db_datareader|helped"}, "EXEC sp_helprolemember 'db_owner'": {"db_owner|dbo", "db_owner|cdc"},
 		"EXEC sp_helpuser 'helped'": {"helped|db_datareader|NULL|NULL"}, "EXEC sp_helpuser 'alone'": {"alone|public|NULL|NULL"}, "EXEC sp_helpuser 'db_owner'": {"db_owner|16384|dbo|1", "db_owner|16384|cdc|5"},

@@ -2,6 +2,7 @@ package cdc
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
@@ -35,7 +36,7 @@ func spHelp(s *Session, db *Database, a args) (*tsql.Rows, error) {
 		}
 		return r, nil
 	}
-	o, err := s.helped(db, a.str("@objname"))
+	o, err := s.about(db, a.str("@objname"))
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +45,7 @@ func spHelp(s *Session, db *Database, a args) (*tsql.Rows, error) {
 	cols, columns := s.shownColumns(db, o), &tsql.Rows{Cols: []tsql.Column{ncol("Column_name", sysname), ncol("Type", sysname), ncol("Computed", desc128), ncol("Length", integer), ncol("Prec", sqltype.Str(sqltype.Char, 5)),
 		ncol("Scale", sqltype.Str(sqltype.Char, 5)), ncol("Nullable", desc128), ncol("TrimTrailingBlanks", desc128), ncol("FixedLenNullInSource", desc128), ncol("Collation", sysname)}}
 	rowguid := "No rowguidcol column defined."
-	ident, seed, step := "No identity column defined.", null, null
+	ident, seed, step, replicated := "No identity column defined.", null, null, null
 	for _, c := range cols {
 		n, p, sc := size(c.Type)
 		prec, scale, trim, fixed, collation := text("     "), text("     "), text("(n/a)"), text("(n/a)"), null
@@ -59,11 +60,14 @@ func spHelp(s *Session, db *Database, a args) (*tsql.Rows, error) {
 			rowguid = c.Name
 		}
 		if c.Identity {
-			ident, seed, step = c.Name, num(o.table.identity.seed), num(o.table.identity.step)
+			ident, seed, step, replicated = c.Name, num(o.table.identity.seed), num(o.table.identity.step), num(0)
+			if c.defined != nil && c.defined.NotForReplication {
+				replicated = num(1)
+			}
 		}
 		columns.Data = append(columns.Data, sqltype.Row{text(c.Name), text(c.Type.Kind.String()), text(strings.ToLower(yesNo(c.Computed))), num(n), prec, scale, text(strings.ToLower(yesNo(c.Nullable))), trim, fixed, collation})
 	}
-	identity := &tsql.Rows{Cols: []tsql.Column{ncol("Identity", sysname), ncol("Seed", sqltype.Dec(38, 0)), ncol("Increment", sqltype.Dec(38, 0)), ncol("Not For Replication", integer)}, Data: []sqltype.Row{{text(ident), asDecimal(seed), asDecimal(step), null}}}
+	identity := &tsql.Rows{Cols: []tsql.Column{ncol("Identity", sysname), ncol("Seed", sqltype.Dec(38, 0)), ncol("Increment", sqltype.Dec(38, 0)), ncol("Not For Replication", integer)}, Data: []sqltype.Row{{text(ident), asDecimal(seed), asDecimal(step), replicated}}}
 	rowGUID := &tsql.Rows{Cols: []tsql.Column{ncol("RowGuidCol", sysname)}, Data: []sqltype.Row{{text(rowguid)}}}
 	place := &tsql.Rows{Cols: []tsql.Column{ncol("Data_located_on_filegroup", sysname)}, Data: []sqltype.Row{{text("PRIMARY")}}}
 	r.More = []*tsql.Rows{columns, identity, rowGUID, place}
@@ -97,6 +101,14 @@ func (s *Session) helped(db *Database, full string) (*object, error) {
 	if len(parts) > 1 {
 		schema = parts[len(parts)-2]
 	}
+	if name := parts[len(parts)-1]; db.Name == tempdb && isTemporary(name) {
+		for _, k := range slices.Backward(s.temporaries) { // the newest of the name, which the catalog shows at length
+			if sqltype.EqualName(k.name, name) {
+				parts, schema = []string{k.kept}, "dbo"
+				break
+			}
+		}
+	}
 	for _, o := range s.objects(db) {
 		if sqltype.EqualName(o.name, parts[len(parts)-1]) && sqltype.EqualName(o.schema, schema) {
 			return &o, nil
@@ -105,11 +117,46 @@ func (s *Session) helped(db *Database, full string) (*object, error) {
 	return nil, sqltype.Errorf(15009, "The object '%s' does not exist in database '%s' or is invalid for this operation.", full, db.Name)
 }
 
+// about finds the table that a procedure is asked about. A system object is refused: it has more to be told than there is here (Microsoft:
+// sp_help (Transact-SQL), sp_helptext (Transact-SQL)).
+func (s *Session) about(db *Database, full string) (*object, error) {
+	if err := inDatabase(db, full); err != nil {
+		return nil, err
+	}
+	o, err := s.helped(db, full)
+	if err != nil && s.systemObject(full) {
+		return nil, sqltype.Unsupported("what is to be told of the system object %s", full)
+	}
+	return o, err
+}
+
+// inDatabase refuses the name of an object of another database (Microsoft: Database engine events and errors, 15250).
+func inDatabase(db *Database, full string) error {
+	if parts := nameParts(full); len(parts) > 2 && parts[len(parts)-3] != "" && !sqltype.EqualName(parts[len(parts)-3], db.Name) {
+		return sqltype.Errorf(15250, "The database name component of the object qualifier must be the name of the current database.")
+	}
+	return nil
+}
+
+// systemObject tells whether a server has a system object of a name, be it here or not.
+func (s *Session) systemObject(full string) bool {
+	parts := nameParts(full)
+	schema, name := "", parts[len(parts)-1]
+	if len(parts) > 1 {
+		schema = lower(parts[len(parts)-2])
+	}
+	switch schema {
+	case "", "dbo", "sys":
+		return s.documented(anywhere, name) || s.documented("sys", name)
+	}
+	return s.documented(schema, name)
+}
+
 // spHelpIndex is Microsoft: sp_helpindex (Transact-SQL).
 func spHelpIndex(s *Session, db *Database, a args) (*tsql.Rows, error) {
 	db.mu.RLock()
 	defer db.mu.RUnlock()
-	o, err := s.helped(db, a.str("@objname"))
+	o, err := s.about(db, a.str("@objname"))
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,9 @@ func spHelpText(s *Session, db *Database, a args) (*tsql.Rows, error) {
 	db.mu.RLock()
 	defer db.mu.RUnlock()
 	name := a.str("@objname")
+	if err := inDatabase(db, name); err != nil {
+		return nil, err
+	}
 	parts := nameParts(name)
 	schema := s.defaultSchema(db)
 	if len(parts) > 1 {
@@ -53,6 +56,8 @@ func spHelpText(s *Session, db *Database, a args) (*tsql.Rows, error) {
 		break
 	}
 	switch {
+	case !found && s.systemObject(name):
+		return nil, sqltype.Unsupported("the text of the system object %s", name)
 	case !found:
 		return nil, sqltype.Errorf(15009, "The object '%s' does not exist in database '%s' or is invalid for this operation.", name, db.Name)
 	case def.IsNull():
@@ -74,7 +79,7 @@ func spHelpText(s *Session, db *Database, a args) (*tsql.Rows, error) {
 func spHelpConstraint(s *Session, db *Database, a args) (*tsql.Rows, error) {
 	db.mu.RLock()
 	defer db.mu.RUnlock()
-	o, err := s.helped(db, a.str("@objname"))
+	o, err := s.about(db, a.str("@objname"))
 	if err != nil {
 		return nil, err
 	}

@@ -394,6 +394,9 @@ func (s *Session) cdcRelation(db *Database, name string) (tsql.Relation, error) 
 	if sqltype.EqualName(name, "lsn_time_mapping") {
 		return &mappingTable{db: db}, nil
 	}
+	if s.srv.Version == Azure && sqltype.EqualName(name, "cdc_jobs") { // Microsoft: Change data capture (CDC) with Azure SQL Database, CDC customization
+		return nil, sqltype.Unsupported("cdc.cdc_jobs in Azure SQL Database, where a scheduler runs capture and cleanup")
+	}
 	for _, t := range db.tables {
 		for _, in := range t.inst {
 			if !sqltype.EqualName(name, in.Name+"_CT") {

@@ -36,6 +36,11 @@ func TestSimulatorSendsTheMessagesOfStatements(t *testing.T) {
 		{"a change that fails", "SET ANSI_WARNINGS ON INSERT INTO dbo.t VALUES (1, 1) DELETE FROM dbo.t WHERE id = 7", "DONE status=01 cmd=00 rows=0\nERROR 2627\n" + terminated + "\nDONE status=03 cmd=00 rows=0\nDONE status=10 cmd=c4 rows=0"},
 		{"a query that fails", "SELECT 1 / 0 SELECT 2", "ERROR 8134\nDONE status=03 cmd=c1 rows=0\nDONE status=10 cmd=c1 rows=1"},
 		{"a change that is caught", "BEGIN TRY INSERT INTO dbo.t VALUES (1, 1) END TRY BEGIN CATCH END CATCH", "DONE status=00 cmd=00 rows=0"},
+		// Microsoft: THROW (Transact-SQL), example B
+		{"a change that is thrown on", "BEGIN TRY INSERT INTO dbo.t VALUES (1, 1) END TRY BEGIN CATCH THROW END CATCH", "ERROR 2627\n" + terminated + "\nDONE status=02 cmd=00 rows=0"},
+		{"from within", "BEGIN TRY IF 1 = 1 BEGIN INSERT INTO dbo.t VALUES (1, 1) END END TRY BEGIN CATCH THROW END CATCH", "ERROR 2627\n" + terminated + "\nDONE status=02 cmd=00 rows=0"},
+		{"a query that is thrown on", "BEGIN TRY SELECT 1 / 0 END TRY BEGIN CATCH THROW END CATCH", "ERROR 8134\nDONE status=02 cmd=00 rows=0"},
+		{"an error of one's own", "BEGIN TRY THROW 51000, 'x', 1 END TRY BEGIN CATCH THROW END CATCH", "ERROR 51000\nDONE status=02 cmd=00 rows=0"},
 		{"a new name", "EXEC sp_rename 'dbo.t.n', 'm', 'COLUMN'", "INFO 15477 state=1" + info + `"Caution: Changing any part of an object name could break scripts and stored procedures."` + "\nRETURNSTATUS 0\nDONEPROC status=00 cmd=e0 rows=0"},
 	} {
 		var got []string

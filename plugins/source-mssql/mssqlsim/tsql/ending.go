@@ -65,8 +65,10 @@ func (x *executor) failed(err error, st ast.Statement) error {
 	case end == endsScope:
 		x.ended = e
 		return err
-	case x.depth > 0: // CATCH goes on
+	case x.depth > 0 && (e == x.notBegun || e == x.ended || e == x.below):
 		return err
+	case x.depth > 0: // CATCH goes on, and may throw it on as it is (Microsoft: THROW (Transact-SQL), example B)
+		return undone(e, st)
 	}
 	x.told(undone(e, st))
 	return nil
