@@ -29,6 +29,7 @@ type Database struct {
 	nextObject int32
 	rowVersion uint64
 	freed      chan struct{} // closed whenever locks are given back
+	waiters    map[*Tx]bool  // who waits for that
 
 	// Sessions of all databases read these, in sys.databases, without the lock:
 	// READ_COMMITTED_SNAPSHOT, whether change data capture is enabled,
@@ -73,7 +74,7 @@ type Database struct {
 
 func newDatabase(s *Server, name string, id int16) *Database {
 	db := &Database{srv: s, Name: name, ID: id, created: sqltype.DateTimeTicks(s.local(s.clock.Now())), schemas: []string{"dbo"}, routines: map[string]*tsql.Routine{},
-		nextObject: 901578250, freed: make(chan struct{}), active: map[*Tx]bool{}, last: LSN{0, 0, 0, 0x2A, 0, 0, 0x01, 0, 0, 0}}
+		nextObject: 901578250, freed: make(chan struct{}), waiters: map[*Tx]bool{}, active: map[*Tx]bool{}, last: LSN{0, 0, 0, 0x2A, 0, 0, 0x01, 0, 0, 0}}
 	db.sec = newSecurity(db.created)
 	db.snapshots.Store(snapshotsOn)
 	db.rcsi.Store(s.Version == Azure && name != "master" && name != msdb) // Microsoft: SET TRANSACTION ISOLATION LEVEL (Transact-SQL), READ COMMITTED

@@ -89,8 +89,19 @@ func errDeadlock(spid int16) *sqltype.Error {
 	return &sqltype.Error{Number: 1205, State: 45, Class: 13, Message: fmt.Sprintf("Transaction (Process ID %d) was deadlocked on lock resources with another process and has been chosen as the deadlock victim. Rerun the transaction.", spid)}
 }
 
-// wake lets all who wait look again. The database's lock is held.
+// forget says that transactions wait for nobody, until they say so again.
+func (g *waitGraph) forget(txs map[*Tx]bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for tx := range txs {
+		tx.blockers = nil
+	}
+}
+
+// wake lets all who wait look again. What they have waited for until now may be theirs, so that it makes no circle any more. The
+// database's lock is held.
 func (db *Database) wake() {
+	db.srv.waiting.forget(db.waiters)
 	close(db.freed)
 	db.freed = make(chan struct{})
 }

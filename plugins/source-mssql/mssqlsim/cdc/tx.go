@@ -355,6 +355,9 @@ func (db *Database) await(ctx context.Context, tx *Tx, wait lockWait, mode lockM
 		}
 		freed := db.freed
 		showBlocked(ctx, db, blockers[0], mode)
+		if tx != nil {
+			db.waiters[tx] = true
+		}
 		db.mu.Unlock()
 		select {
 		case <-freed:
@@ -366,6 +369,7 @@ func (db *Database) await(ctx context.Context, tx *Tx, wait lockWait, mode lockM
 		}
 		showUnblocked(ctx)
 		db.mu.Lock()
+		delete(db.waiters, tx)
 		if !db.srv.waiting.leave(tx) {
 			return errDeadlock(tx.session)
 		}

@@ -25,3 +25,46 @@ func TestAVictimIsToldOnceForEachDeadlock(t *testing.T) {
 		}
 	}
 }
+
+// Who is woken may have what it has waited for, though it has not come to look: it closes no circle.
+func TestWhoIsWokenWaitsForNobody(t *testing.T) {
+	t.Parallel()
+	srv, err := NewServer(Config{Clock: SystemClock{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := srv.Database("d")
+	waiter, holder := db.begin(), db.begin()
+	held, result := true, make(chan error, 1)
+	go func() {
+		db.mu.Lock()
+		defer db.mu.Unlock()
+		result <- db.await(t.Context(), waiter, -1, lockExclusive, func() []*Tx {
+			if held {
+				return []*Tx{holder}
+			}
+			return nil
+		})
+	}()
+	for waits := false; !waits; {
+		db.mu.Lock()
+		srv.waiting.mu.Lock()
+		waits = len(waiter.blockers) > 0
+		srv.waiting.mu.Unlock()
+		if waits {
+			held = false
+			db.wake()
+			if _, err := srv.waiting.enter(holder, []*Tx{waiter}); err != nil {
+				t.Errorf("who let go waits for who was woken: %v", err)
+			}
+			srv.waiting.leave(holder)
+		}
+		db.mu.Unlock()
+	}
+	if err := <-result; err != nil {
+		t.Errorf("who was woken: %v", err)
+	}
+	if len(db.waiters) != 0 {
+		t.Errorf("%d are left among those who wait", len(db.waiters))
+	}
+}
