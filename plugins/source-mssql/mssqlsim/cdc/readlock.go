@@ -30,6 +30,8 @@ func (held lockMode) bars(asked lockMode) bool {
 // REPEATABLE READ and SERIALIZABLE; Table hints (Transact-SQL)). Conditions that are not on the key make no range: all
 // rows count as read, as those of a scan do.
 type keptRange struct {
+	read keptRead
+	n    int // which of the transaction it is
 	mode lockMode
 	rng  keyRange
 	rows *tree // as they were read; nil is the whole range
@@ -130,6 +132,8 @@ func (t *Table) keep(tx *Tx, l readLocks, req *tsql.ScanRequest) {
 		before.rows = r.rows // what was read before is there still, unless the transaction itself has it locked
 		return
 	}
+	tx.reads++
+	r.read, r.n = read, tx.reads
 	k.known[read] = r
 	k.ranges = append(k.ranges, r)
 }
@@ -230,11 +234,23 @@ func edge(prefix []sqltype.Value, b *tsql.Bound) (values []sqltype.Value, inclus
 	return append(slices.Clone(prefix), b.Value), b.Inclusive
 }
 
-// unkeep lets go of what the transaction has read. The database's lock is held.
-func (tx *Tx) unkeep() {
-	for _, t := range tx.kept {
-		t.kept = slices.DeleteFunc(t.kept, func(k *keptReads) bool { return k.tx == tx })
-	}
+// unkeep lets go of what the transaction has read behind the n-th range. The database's lock is held.
+func (tx *Tx) unkeep(n int) {
+	tx.kept = slices.DeleteFunc(tx.kept, func(t *Table) bool {
+		i := slices.IndexFunc(t.kept, func(k *keptReads) bool { return k.tx == tx })
+		k := t.kept[i]
+		k.ranges = slices.DeleteFunc(k.ranges, func(r *keptRange) bool {
+			if r.n > n {
+				delete(k.known, r.read)
+			}
+			return r.n > n
+		})
+		if len(k.ranges) > 0 {
+			return false
+		}
+		t.kept = slices.Delete(t.kept, i, i+1)
+		return true
+	})
 }
 
 // lockTable takes the exclusive lock of a table for a statement that changes it.

@@ -24,6 +24,7 @@ type Tx struct {
 	own     map[*Table]*version
 	locks   []rowLock
 	kept    []*Table // of which it keeps what it has read, each once
+	reads   int      // ranges that it has kept so far
 	saved   []savepoint
 	// blockers are the transactions this one waits for, and doomed is closed when it is a deadlock's victim: see waitGraph
 	blockers []*Tx
@@ -68,10 +69,10 @@ type rowLock struct {
 	key   string
 }
 
+// savepoint tells how much a transaction had done and locked at one.
 type savepoint struct {
-	name   string
-	ops    int
-	shapes int
+	name                      string
+	ops, shapes, locks, reads int
 }
 
 // errStale tells that a row changed between a statement's scan and its write; the statement is run again.
@@ -149,8 +150,7 @@ func (tx *Tx) write(ctx context.Context, t *Table, changes []tsql.Change, wait l
 		err = tx.follow(ctx, changed{t, ops}, wait)
 	}
 	if err != nil && len(tx.ops) > before {
-		tx.ops = tx.ops[:before]
-		tx.redo()
+		tx.cut(before)
 	}
 	return err
 }
@@ -385,12 +385,10 @@ func (tx *Tx) release() {
 		tx.open = false
 		tx.db.open.Add(-1)
 	}
-	for _, l := range tx.locks {
-		delete(l.table.locks, l.key)
-	}
-	tx.unkeep()
-	shaped := tx.db.shaping.CompareAndSwap(tx, nil)
-	if len(tx.locks) > 0 || len(tx.kept) > 0 || shaped || tx.db.active[tx] {
+	held := len(tx.locks) > 0 || len(tx.kept) > 0
+	tx.unlock(0)
+	tx.unkeep(0)
+	if shaped := tx.db.shaping.CompareAndSwap(tx, nil); held || shaped || tx.db.active[tx] {
 		tx.db.wake()
 	}
 	delete(tx.db.active, tx)
@@ -412,22 +410,26 @@ func (tx *Tx) rollback() {
 
 // save marks a savepoint.
 func (tx *Tx) save(name string) {
-	tx.saved = append(tx.saved, savepoint{name, len(tx.ops), len(tx.undone)})
+	tx.saved = append(tx.saved, savepoint{name, len(tx.ops), len(tx.undone), len(tx.locks), tx.reads})
 }
 
-// undo goes back to a savepoint; locks stay, as on a server.
+// undo goes back to the newest savepoint of a name, which is told apart by case, and lets go of what the transaction has locked since
+// (Microsoft: SAVE TRANSACTION (Transact-SQL); ROLLBACK TRANSACTION (Transact-SQL), Locking behavior).
 func (tx *Tx) undo(name string) bool {
-	for i := len(tx.saved) - 1; i >= 0; i-- {
-		if !sqltype.EqualName(tx.saved[i].name, name) {
+	for i, s := range slices.Backward(tx.saved) {
+		if s.name != name {
 			continue
 		}
-		tx.ops = tx.ops[:tx.saved[i].ops]
 		tx.saved = tx.saved[:i+1]
 		tx.db.mu.Lock()
 		defer tx.db.mu.Unlock()
-		tx.revert(tx.saved[i].shapes)
-		tx.redo()
-		tx.db.srv.moves.Add(1)
+		tx.revert(s.shapes)
+		if s.shapes == 0 {
+			tx.db.shaping.CompareAndSwap(tx, nil)
+		}
+		tx.unlock(s.locks)
+		tx.unkeep(s.reads)
+		tx.cut(s.ops)
 		return true
 	}
 	return false
@@ -438,10 +440,24 @@ func (tx *Tx) undoFrom(n int) {
 	tx.db.mu.Lock()
 	defer tx.db.mu.Unlock()
 	if len(tx.ops) > n {
-		tx.ops = tx.ops[:n]
-		tx.redo()
-		tx.db.srv.moves.Add(1)
+		tx.cut(n)
 	}
+}
+
+// cut forgets the changes from the n-th on, for which somebody may have waited. The lock is held.
+func (tx *Tx) cut(n int) {
+	tx.ops = tx.ops[:n]
+	tx.redo()
+	tx.db.wake()
+	tx.db.srv.moves.Add(1)
+}
+
+// unlock gives the locks of rows back from the n-th on. The lock is held.
+func (tx *Tx) unlock(n int) {
+	for _, l := range tx.locks[n:] {
+		delete(l.table.locks, l.key)
+	}
+	tx.locks = tx.locks[:n]
 }
 
 // redo makes the transaction's own versions anew, of those it sees now and its changes.
