@@ -254,7 +254,8 @@ type BeginWriteRequest struct {
 	// RequireID, when not "", fails with kind stale unless the table has it.
 	RequireID string
 	// BaseVersion, when >= 0, fails with kind conflict when later commits
-	// changed data.
+	// changed data. An overwrite without one replaces what was there when it was
+	// begun: data that came later is a conflict too.
 	BaseVersion int64
 	Merge       *Merge
 }

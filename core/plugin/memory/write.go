@@ -47,6 +47,9 @@ func (s *session) BeginWrite(_ context.Context, req plugin.BeginWriteRequest) (p
 	case already:
 		return plugin.BeginWriteResponse{Already: true, Version: newest.commit.Version}, nil
 	}
+	if req.Mode == plugin.WriteOverwrite && req.BaseVersion < 0 {
+		req.BaseVersion = newest.commit.Version // what it replaces
+	}
 	s.opened++
 	id := fmt.Sprintf("write-%d", s.opened)
 	s.writes[id] = &write{req: req, parts: map[string]part{}}

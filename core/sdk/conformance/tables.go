@@ -376,6 +376,22 @@ func (x *tablesTest) overwrite(t *testing.T) {
 		t.Errorf("%+v, %v", res, err)
 	}
 	same(t, "rows", x.rows(t, ref), []string{"k=new"})
+	// Of two that saw the same rows the second has not seen the first one's.
+	late, err := x.tables.BeginWrite(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res, err := x.write(t, req, rowsOf(t, schema, []any{"first"})); err != nil || res.Outcome != plugin.Committed {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	part, err := x.tables.WritePart(t.Context(), plugin.WritePartRequest{WriteID: late.WriteID}, rowsOf(t, schema, []any{"second"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := x.tables.Commit(t.Context(), plugin.CommitRequest{WriteID: late.WriteID, Tokens: []string{part.Token}}); !diag.Is(err, diag.KindConflict) {
+		t.Errorf("overwriting rows that came later answers %v, not kind conflict", err)
+	}
+	same(t, "rows", x.rows(t, ref), []string{"k=first"})
 }
 
 func (x *tablesTest) mergeSchema(t *testing.T) {

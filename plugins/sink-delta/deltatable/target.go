@@ -245,7 +245,7 @@ func (w *Write) commitFiles(ctx context.Context, parts []partRows, userMetadata 
 			if s, err = w.table.Snapshot(ctx); err != nil {
 				return Result{}, err
 			}
-			if w.unsettled && len(adds) > 0 && s.holds(adds[0]) {
+			if w.unsettled && w.settled(s, adds) {
 				return Result{Version: s.Version(), Outcome: Committed, Inserted: rows}, nil
 			}
 			if w.recorded(s) {
@@ -280,6 +280,14 @@ func (w *Write) commitFiles(ctx context.Context, parts []partRows, userMetadata 
 	}
 }
 
+// settled says whether the commit that was left open is in this version.
+func (w *Write) settled(s *Snapshot, adds []*deltalog.Add) bool {
+	if len(adds) == 0 { // nothing to know it by, but an overwrite left nothing
+		return w.spec.Mode == Overwrite && s.log.NumFiles() == 0
+	}
+	return s.holds(adds[0])
+}
+
 // holds says whether the file is live in this version.
 func (s *Snapshot) holds(add *deltalog.Add) bool {
 	for a := range s.log.Files(nil) {
@@ -301,7 +309,6 @@ func (w *Write) tryFiles(ctx context.Context, s *Snapshot, adds []*deltalog.Add,
 		tx.AddFile(a)
 	}
 	if w.spec.Mode == Overwrite {
-		tx.ReadTable()
 		removed := 0
 		for a := range s.log.Files(nil) {
 			tx.RemoveFile(a, true)

@@ -19,7 +19,7 @@ type Mode uint8
 const (
 	// Append keeps them.
 	Append Mode = iota + 1
-	// Overwrite replaces them all.
+	// Overwrite replaces them all, as they were when the write began.
 	Overwrite
 	// Merge updates, inserts and deletes by key; see MergeSpec.
 	Merge
@@ -57,7 +57,8 @@ type WriteSpec struct {
 	// TableID, when set, is the id that the table must have (ErrReplaced).
 	TableID string
 	// BaseVersion, when set, makes the write fail with deltalog.ErrConflict
-	// unless all commits after that version changed no rows.
+	// unless all commits after that version changed no rows. An overwrite that
+	// has none replaces what Begin saw: rows that came later are a conflict.
 	BaseVersion *int64
 	// Merge is for mode Merge.
 	Merge *MergeSpec
@@ -123,6 +124,10 @@ func (t *Table) Begin(ctx context.Context, spec WriteSpec) (*Write, error) {
 	if w.recorded(s) {
 		w.already = &Result{Version: s.Version(), Outcome: Already}
 		return w, nil
+	}
+	if spec.Mode == Overwrite && spec.BaseVersion == nil {
+		seen := s.Version()
+		w.spec.BaseVersion = &seen
 	}
 	switch spec.Mode {
 	case Append, Overwrite:

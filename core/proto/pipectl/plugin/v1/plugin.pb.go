@@ -4806,7 +4806,7 @@ type BeginWriteRequest struct {
 	MergeSchema bool                   `protobuf:"varint,5,opt,name=merge_schema,json=mergeSchema,proto3" json:"merge_schema,omitempty"`
 	Txns        []*Txn                 `protobuf:"bytes,6,rep,name=txns,proto3" json:"txns,omitempty"`
 	RequireId   string                 `protobuf:"bytes,7,opt,name=require_id,json=requireId,proto3" json:"require_id,omitempty"`
-	// Absent: any.
+	// Absent: any; for an overwrite, what is there when it begins.
 	BaseVersion   *int64 `protobuf:"varint,8,opt,name=base_version,json=baseVersion,proto3,oneof" json:"base_version,omitempty"`
 	Merge         *Merge `protobuf:"bytes,9,opt,name=merge,proto3" json:"merge,omitempty"`
 	unknownFields protoimpl.UnknownFields
