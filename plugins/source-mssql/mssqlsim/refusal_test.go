@@ -21,6 +21,18 @@ func TestRefusalsNameWordsOfTSQL(t *testing.T) {
 		{"a function with a table of its own", "CREATE FUNCTION dbo.f() RETURNS @t TABLE (a int) AS BEGIN INSERT @t VALUES (1) RETURN END SELECT nope", no + "the statement CREATE FUNCTION"},
 		{"a function that the parser does not read", "CREATE OR ALTER FUNCTION dbo.f() RETURNS int AS BEGIN RETURN END SELECT FROM", no + "the statement CREATE OR ALTER FUNCTION"},
 		{"a view that the parser does not read", "/* v */ ALTER VIEW dbo.v AS SELECT FROM", no + "the statement ALTER VIEW"},
+		{"a distributed transaction", "BEGIN DISTRIBUTED TRANSACTION", no + "BEGIN DISTRIBUTED TRANSACTION"},
+		{"a procedure of another server", "EXEC OPENDATASOURCE('a', 'b').sp_who", no + "EXECUTE of a procedure of OPENDATASOURCE"},
+		{"rows of another server", "INSERT dbo.t EXEC OPENDATASOURCE('a', 'b').sp_who", no + "EXECUTE of a procedure of OPENDATASOURCE"},
+		{"a table of a path", "SELECT * FROM dbo.t FOR PATH AS q", no + "FOR PATH of a table"},
+		{"a property of a variable", "DECLARE @p int; SET @p.x = 1", no + "this form of SET @p"},
+		{"a variable that may not be NULL", "DECLARE @x int NOT NULL = 1", no + "NULL and NOT NULL of the variable @x"},
+		{"a parameter that may not be NULL", "CREATE PROCEDURE dbo.p @a int NOT NULL AS SELECT 1", no + "NOT NULL of the parameter @a"},
+		{"a schema with all that it has", "DROP SCHEMA IF EXISTS nope CASCADE", no + "DROP SCHEMA ... CASCADE"},
+		{"groups of Azure Synapse", "SELECT COUNT(*) FROM dbo.t GROUP BY n WITH (DISTRIBUTED_AGG)", no + "GROUP BY ... WITH (DISTRIBUTED_AGG)"},
+		{"DBCC with a named argument", "DBCC CHECKIDENT (x = 't')", no + "the argument x = of DBCC CHECKIDENT"},
+		{"INTO another filegroup", "SELECT n INTO dbo.u ON other FROM dbo.t", "error 1921"},
+		{"INTO the filegroup that there is", "SELECT n INTO dbo.u ON [PRIMARY] FROM dbo.t; SELECT COUNT(*) FROM dbo.u", "0"},
 		{"ALTER SERVER ROLE that is cut off", "ALTER SERVER ROLE sysadmin", no + "this form of ALTER ROLE and ALTER SERVER ROLE"},
 	})
 }

@@ -284,6 +284,9 @@ func (c *compiler) known(v *ast.VariableReference, number int32, text string) er
 
 // variable makes a variable that has no value yet.
 func (x *executor) variable(b *binder, d *ast.DeclareVariableElement) {
+	if d.Nullable != nil { // of natively compiled procedures alone (Microsoft: DECLARE @local_variable (Transact-SQL))
+		unsupported("NULL and NOT NULL of the variable %s", d.VariableName.Value)
+	}
 	if !x.declareCursorVariable(d) {
 		x.batch.vars[lower(d.VariableName.Value)] = &variable{typ: b.declaredType(d.DataType, "parameter", d.VariableName.Value, 1)}
 	}

@@ -123,11 +123,11 @@ func placed(p *ast.FileGroupOrPartitionScheme) {
 	if len(p.PartitionSchemeColumns) > 0 {
 		unsupported("ON a partition scheme")
 	}
-	filegroup(p.Name)
+	filegroup(nameOf(p.Name))
 }
 
-func filegroup(n *ast.IdentifierOrValueExpression) {
-	if name := nameOf(n); name != "" && !sqltype.EqualName(name, "PRIMARY") && !sqltype.EqualName(name, "default") {
+func filegroup(name string) {
+	if name != "" && !sqltype.EqualName(name, "PRIMARY") && !sqltype.EqualName(name, "default") {
 		failf(1921, "Invalid filegroup '%s' specified.", name)
 	}
 }

@@ -20,7 +20,7 @@ func (x *executor) define(st ast.Statement) (bool, error) {
 				return sqltype.Unsupported("FILESTREAM_ON and FEDERATED ON of CREATE TABLE")
 			}
 			placed(s.OnFileGroupOrPartitionScheme)
-			filegroup(s.TextImageOn)
+			filegroup(nameOf(s.TextImageOn))
 			def := x.tableDef(b, objectName(s.SchemaObjectName), s.Definition)
 			if strings.HasPrefix(def.Name.Object, "#") {
 				x.withoutForeignKeys(&def)
@@ -73,6 +73,9 @@ func (x *executor) define(st ast.Statement) (bool, error) {
 			return x.sess.CreateSchema(name, ident(s.Owner))
 		})
 	case *ast.DropSchemaStatement:
+		if s.DropBehavior != "" && s.DropBehavior != "None" {
+			return true, sqltype.Unsupported("DROP SCHEMA ... %s", strings.ToUpper(s.DropBehavior))
+		}
 		return true, x.scoped(true, func(*binder) error { return x.sess.DropSchema(objectName(s.Schema).Object, s.IsIfExists) })
 	case *ast.AlterSchemaStatement:
 		return true, x.scoped(true, func(*binder) error {
@@ -151,6 +154,9 @@ func (x *executor) dbcc(s *ast.DbccStatement) error {
 		table, reseed := "", false
 		var value *int64
 		for i, l := range s.Literals {
+			if l.Name != "" {
+				unsupported("the argument %s = of DBCC CHECKIDENT", l.Name)
+			}
 			word := ""
 			if c, ok := l.Value.(*ast.ColumnReferenceExpression); ok {
 				word = columnText(c)

@@ -28,7 +28,7 @@ func (x *executor) procedure(s *ast.ExecuteStatement) (int32, error) {
 	var n Name
 	if p, ok := spec.ExecutableEntity.(*ast.ExecutableProcedureReference); ok {
 		var err error
-		if n, err = x.procedureName(p.ProcedureReference); err != nil {
+		if n, err = x.procedureName(p); err != nil {
 			return 0, err
 		}
 		if sqltype.EqualName(n.Object, "sp_executesql") {
@@ -243,7 +243,11 @@ func bindArguments(p *Procedure, n Name, args []*Argument, locale *sqltype.Local
 
 // procedureName gives the name of the procedure that EXECUTE calls, which a variable may hold (Microsoft: EXECUTE (Transact-SQL),
 // @module_name_var).
-func (x *executor) procedureName(p *ast.ProcedureReferenceName) (n Name, err error) {
+func (x *executor) procedureName(e *ast.ExecutableProcedureReference) (n Name, err error) {
+	if e.AdHocDataSource != nil {
+		return n, sqltype.Unsupported("EXECUTE of a procedure of OPENDATASOURCE")
+	}
+	p := e.ProcedureReference
 	if p.ProcedureVariable == nil {
 		return objectName(p.ProcedureReference.Name), nil
 	}
@@ -273,7 +277,7 @@ func (x *executor) call(b *binder, spec *ast.ExecuteSpecification) (*Rows, error
 	if !ok {
 		unsupported("EXECUTE of %s", nodeName(spec.ExecutableEntity))
 	}
-	n, err := x.procedureName(e.ProcedureReference)
+	n, err := x.procedureName(e)
 	if err != nil {
 		return nil, err
 	}

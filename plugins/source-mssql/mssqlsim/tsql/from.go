@@ -35,11 +35,35 @@ func (b *binder) declareAll(from *ast.FromClause, sc *scope) (src *source) {
 	return src
 }
 
+// forPath tells whether a table is one of a SHORTEST_PATH (Microsoft: SHORTEST_PATH (Transact-SQL)).
+func forPath(ref ast.TableReference) bool {
+	switch x := ref.(type) {
+	case *ast.NamedTableReference:
+		return x.ForPath
+	case *ast.VariableTableReference:
+		return x.ForPath
+	case *ast.QueryDerivedTable:
+		return x.ForPath
+	case *ast.InlineDerivedTable:
+		return x.ForPath
+	case *ast.SchemaObjectFunctionTableReference:
+		return x.ForPath
+	case *ast.GlobalFunctionTableReference:
+		return x.ForPath
+	case *ast.JoinParenthesisTableReference:
+		return x.ForPath
+	}
+	return false
+}
+
 // declare makes the names of a table reference known to the scope.
 func (b *binder) declare(ref ast.TableReference, sc *scope, applied bool) *source {
 	leaf := func(t *tableRef, n node) *source {
 		sc.expose(t, ref)
 		return &source{ref: t, refs: []*tableRef{t}, mask: 1 << t.idx, leaf: n, lateral: applied}
+	}
+	if forPath(ref) {
+		unsupported("FOR PATH of a table")
 	}
 	switch x := ref.(type) {
 	case *ast.NamedTableReference:

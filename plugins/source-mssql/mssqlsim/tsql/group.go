@@ -93,6 +93,9 @@ func (b *binder) group(q *ast.QuerySpecification, base *scope, input node) (*gro
 			if !ok {
 				unsupported("the grouping %s", nodeName(s))
 			}
+			if x.DistributedAggregation {
+				unsupported("GROUP BY ... WITH (DISTRIBUTED_AGG)")
+			}
 			switch {
 			case hasAggregate(x.Expression), hasSubquery(x.Expression):
 				failf(144, "Cannot use an aggregate or a subquery in an expression used for the group by list of a GROUP BY clause.")

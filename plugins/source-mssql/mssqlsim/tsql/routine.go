@@ -107,6 +107,9 @@ func (x *executor) createRoutine(s *ast.CreateProcedureStatement, create, alter 
 			if p.IsVarying || p.Modifier != "" && p.Modifier != "None" && p.Modifier != "Output" {
 				unsupported("the parameter %s: neither tables nor cursors are passed to procedures", p.VariableName.Value)
 			}
+			if p.Nullable != nil && !p.Nullable.Nullable { // of natively compiled procedures alone (Microsoft: CREATE PROCEDURE (Transact-SQL))
+				unsupported("NOT NULL of the parameter %s", p.VariableName.Value)
+			}
 			r.params = append(r.params, routineParam{name: p.VariableName.Value, typ: b.declaredType(p.DataType, "parameter", p.VariableName.Value, len(r.params)+1), value: p.Value, outputs: p.Modifier == "Output"})
 		}
 	}); err != nil {

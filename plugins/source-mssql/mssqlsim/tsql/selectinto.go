@@ -14,6 +14,9 @@ func (x *executor) selectInto(s *ast.SelectStatement) error {
 		b.hints(s.OptimizerHints)
 		b.with(s.WithCtesAndXmlNamespaces)
 		name := objectName(s.Into)
+		if on := ident(s.On); on != "" {
+			filegroup(on)
+		}
 		p := b.query(s.QueryExpression, nil)
 		cols := p.columns()
 		namedAll(cols)

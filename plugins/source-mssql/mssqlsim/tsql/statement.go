@@ -118,7 +118,7 @@ func (x *executor) carryOut(st ast.Statement) (f flow, err error) {
 			return goOn, err
 		}
 		return goOn, x.scoped(false, func(b *binder) error {
-			if s.FunctionCallExists {
+			if s.FunctionCallExists || s.SeparatorType != "" && s.SeparatorType != "NotSpecified" { // a method or a property
 				return sqltype.Unsupported("this form of SET %s", s.Variable.Name)
 			}
 			v := b.variable(s.Variable.Name)
@@ -384,6 +384,9 @@ func nameOf(n *ast.IdentifierOrValueExpression) string {
 func (x *executor) transaction(st ast.Statement) (bool, error) {
 	switch s := st.(type) {
 	case *ast.BeginTransactionStatement:
+		if s.Distributed {
+			return true, sqltype.Unsupported("BEGIN DISTRIBUTED TRANSACTION")
+		}
 		if err := x.implicitly(); err != nil {
 			return true, err
 		}
