@@ -69,28 +69,31 @@ type Log struct {
 	Committed int64
 }
 
-// Load reads how far the checkpoint has come: one listing and one object.
+// Load reads how far the checkpoint has come: two listings and one object.
 func (c *Checkpoint) Load(ctx context.Context) (Log, error) {
 	log := Log{Newest: -1, Committed: -1}
 	offsets, err := c.numbers(ctx, "offsets/", -1)
 	if err != nil {
 		return log, err
 	}
-	if len(offsets) == 0 {
-		return log, nil
+	if len(offsets) > 0 {
+		log.Newest = offsets[len(offsets)-1]
 	}
-	log.Newest = offsets[len(offsets)-1]
 	// A commit is written before the next offset, so only the newest two matter.
-	commits, err := c.numbers(ctx, "commits/", log.Newest-2)
+	commits, err := c.numbers(ctx, "commits/", max(log.Newest-2, -1))
 	if err != nil {
 		return log, err
 	}
 	if len(commits) > 0 {
 		log.Committed = commits[len(commits)-1]
 	}
-	if log.Committed < log.Newest-1 || log.Committed > log.Newest {
-		return log, c.store.damaged(c.commitKey(log.Newest-1),
-			fmt.Errorf("offset %d exists and the newest commit is %d; each batch is committed before the next one starts", log.Newest, log.Committed))
+	switch {
+	case log.Committed > log.Newest:
+		return log, c.store.missing(c.offsetKey(log.Committed), fmt.Sprintf("commit %d exists, and each batch has an offset before it is committed", log.Committed))
+	case log.Committed < log.Newest-1:
+		return log, c.store.missing(c.commitKey(log.Newest-1), fmt.Sprintf("offset %d exists, and each batch is committed before the next one starts", log.Newest))
+	case log.Newest < 0:
+		return log, nil
 	}
 	log.Offset, _, err = c.Offset(ctx, log.Newest)
 	return log, err

@@ -127,6 +127,29 @@ func TestALogWithGapsIsAnError(t *testing.T) {
 	}
 }
 
+// A commit says that its offset was written: what is missing is named.
+func TestAnOffsetThatIsMissingIsNamed(t *testing.T) {
+	t.Parallel()
+	for name, left := range map[string][]int64{"the newest": {0, 1, 2}, "the newest two": {0, 1}, "all": nil} {
+		p := place{InSink(memory.NewLake().Open(), "sink.lake"), &clock{}}
+		c := p.open(t, "").Stream("a").Checkpoint(0)
+		for _, n := range left {
+			if _, err := c.PutOffset(ctx, n, Offset{Start: at("0x1", ""), End: at("0x2", "")}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for n := range int64(4) {
+			if err := c.PutCommit(ctx, n, n); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := c.Load(ctx)
+		if list := diag.FromError(err); err == nil || list[0].Code != "state.damaged" || !strings.Contains(list[0].Summary, "offsets/00000000000000000003 in sink.lake is missing: commit 3 exists") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestTrimKeepsTheNewest(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, p place) {

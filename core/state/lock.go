@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -40,6 +41,9 @@ type LockState struct {
 	Name   string
 	Number int64
 	Holder Holder
+	// Unreadable tells why nobody can say who holds it, and what to do; nil when its
+	// holder is known.
+	Unreadable error
 }
 
 // Lock is a lock that is held. Its holder renews it (Keep) and releases it.
@@ -58,7 +62,7 @@ func lockDir(name string) string { return "locks/" + encodeName(name) + "/" }
 // the number after the newest one, when that one is released, has expired, or
 // is held by a process that is known to be gone: so no taker ever removes
 // another's lock. A lock that is held is a diagnostic of kind unavailable that
-// names its holder.
+// names its holder; one that cannot be read may be held, and is an error.
 //
 // A run works on one name at a time, so a lock that the same run holds is left
 // over from a try that failed together with what keeps the state, and could
@@ -67,6 +71,9 @@ func (s *Store) Lock(ctx context.Context, name string, who Holder) (*Lock, error
 	newest, err := s.newestLock(ctx, name)
 	if err != nil {
 		return nil, err
+	}
+	if newest != nil && newest.Unreadable != nil {
+		return nil, newest.Unreadable
 	}
 	now := s.clock().UTC()
 	if newest != nil && newest.Holder.Run != who.Run && s.Holds(newest.Holder) {
@@ -95,6 +102,9 @@ func (s *Store) Lock(ctx context.Context, name string, who Holder) (*Lock, error
 		if newest == nil {
 			return nil, fmt.Errorf("the lock of %s is gone right after it was taken", name)
 		}
+		if newest.Unreadable != nil {
+			return nil, newest.Unreadable
+		}
 		return nil, s.heldError(*newest, who)
 	}
 	return l, s.trimLocks(ctx, name, l.number)
@@ -113,13 +123,7 @@ func (s *Store) heldError(l LockState, who Holder) error {
 	if l.Name == ApplyLock {
 		what = "apply"
 	}
-	unlock := func(flag string) string {
-		command := "pipectl unlock " + flag + diag.Shell(l.Name)
-		if s.path != "" {
-			command += " " + diag.Shell(s.path)
-		}
-		return command
-	}
+	unlock := func(flag string) string { return s.unlockCommand(flag, l.Name) }
 	expires := l.Holder.Expires.Format(time.RFC3339)
 	detail := fmt.Sprintf("Wait for it to end. If that process is gone, the lock can be taken from %s on, or at once with: %s", expires, unlock(""))
 	switch {
@@ -131,6 +135,15 @@ func (s *Store) heldError(l LockState, who Holder) error {
 	}
 	return diag.Errorf(diag.KindUnavailable, "state.locked", detail, "%s is locked by run %s (process %d on %s) since %s",
 		what, l.Holder.Run, l.Holder.PID, l.Holder.Host, l.Holder.Since.Format(time.RFC3339)).Err()
+}
+
+// unlockCommand is what releases a lock by hand.
+func (s *Store) unlockCommand(flag, name string) string {
+	command := "pipectl unlock " + flag + diag.Shell(name)
+	if s.path != "" {
+		command += " " + diag.Shell(s.path)
+	}
+	return command
 }
 
 // Locks lists the newest entry of every lock that is not released.
@@ -167,7 +180,7 @@ func (s *Store) Unlock(ctx context.Context, name string) error {
 	if err != nil || l == nil || l.Holder.Released {
 		return err
 	}
-	l.Holder.Released = true
+	l.Holder.Released = true // of one that cannot be read no holder is known
 	err = s.create(ctx, lockDir(name)+number(l.Number+1), l.Holder)
 	if errors.Is(err, ErrExists) {
 		return diag.Errorf(diag.KindConflict, "state.unlock", "Look at who holds it now, and do it again if need be.",
@@ -191,14 +204,22 @@ func (s *Store) lockNumbers(ctx context.Context, name string) ([]int64, error) {
 	return out, nil
 }
 
+// newestLock is the entry of a lock that counts, nil when there is none.
 func (s *Store) newestLock(ctx context.Context, name string) (*LockState, error) {
 	numbers, err := s.lockNumbers(ctx, name)
 	if err != nil || len(numbers) == 0 {
 		return nil, err
 	}
 	l := &LockState{Name: name, Number: numbers[len(numbers)-1]}
-	if _, err := s.read(ctx, lockDir(name)+number(l.Number), &l.Holder); err != nil {
-		return nil, err
+	key := lockDir(name) + number(l.Number)
+	data, ok, err := s.objects.Get(ctx, s.root+key)
+	if err != nil || !ok {
+		return l, err
+	}
+	if err := json.Unmarshal(data, &l.Holder); err != nil {
+		l.Holder = Holder{}
+		l.Unreadable = diag.Errorf(diag.KindConfiguration, "state.damaged", "Make sure that no run works on "+name+" now, and release the lock: "+s.unlockCommand("-force ", name),
+			"The lock file %s is not understood: %v", s.objects.Place(s.root+key), err).Err()
 	}
 	return l, nil
 }
@@ -228,10 +249,13 @@ func (l *Lock) Renew(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if newest != nil && newest.Unreadable != nil {
+		return newest.Unreadable
+	}
 	if newest == nil || newest.Number != l.number || newest.Holder.Released {
 		by := "it was released by someone else"
 		// Who releases a lock of others leaves its holder's name in the next number.
-		if newest != nil && newest.Holder.Run != l.holder.Run {
+		if newest != nil && newest.Holder.Run != "" && newest.Holder.Run != l.holder.Run {
 			by = fmt.Sprintf("run %s (process %d on %s) took it", newest.Holder.Run, newest.Holder.PID, newest.Holder.Host)
 			l.mu.Lock()
 			if !newest.Holder.Since.Before(l.holder.Expires) {

@@ -365,3 +365,43 @@ func TestWhatIsSaidOfALockThatIsHeld(t *testing.T) {
 		}
 	}
 }
+
+// Nobody can say who holds it, so it is not taken; and it stands in the way of
+// nothing else.
+func TestALockThatCannotBeReadIsReleasedByHand(t *testing.T) {
+	t.Parallel()
+	everywhere(t, func(t *testing.T, p place) {
+		s := p.open(t, "")
+		first, err := s.Lock(ctx, "orders-v1", who(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Lock(ctx, "other", who(2)); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Put(ctx, s.root+first.key(), nil, false); err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Lock(ctx, "orders-v1", who(3))
+		list := diag.FromError(err)
+		if err == nil || list[0].Code != "state.damaged" || !strings.Contains(list[0].Summary, s.root+first.key()) || !strings.HasSuffix(list[0].Detail, "pipectl unlock -force orders-v1") {
+			t.Fatalf("taking it: %+v", list)
+		}
+		locks, err := s.Locks(ctx)
+		if err != nil || len(locks) != 2 || locks[0].Unreadable == nil || locks[1].Unreadable != nil || locks[1].Holder.Run != "run-2" {
+			t.Fatalf("%+v, %v", locks, err)
+		}
+		if err := first.Renew(ctx); err == nil || diag.Is(err, diag.KindConflict) {
+			t.Errorf("renewing it: %v", err)
+		}
+		if err := s.Unlock(ctx, "orders-v1"); err != nil {
+			t.Fatal(err)
+		}
+		if err := first.Renew(ctx); !diag.Is(err, diag.KindConflict) || !strings.Contains(err.Error(), "released by someone else") {
+			t.Errorf("renewing it after that: %v", err)
+		}
+		if _, err := s.Lock(ctx, "orders-v1", who(3)); err != nil {
+			t.Error(err)
+		}
+	})
+}

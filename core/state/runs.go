@@ -2,8 +2,8 @@ package state
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/pipectl/pipectl/core/diag"
@@ -92,22 +92,30 @@ func (s *Store) PutRun(ctx context.Context, run Run) error {
 }
 
 // Runs returns the runs that were written last, newest first, at most limit
-// (0 = all).
-func (s *Store) Runs(ctx context.Context, limit int) ([]Run, error) {
+// (0 = all). One that cannot be read is left out, and told of in a warning: the
+// history steers nothing.
+func (s *Store) Runs(ctx context.Context, limit int) ([]Run, diag.List, error) {
 	keys, err := s.objects.List(ctx, s.root+"runs/", "")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var out []Run
+	var left diag.List
 	for i := len(keys) - 1; i >= 0 && (limit == 0 || len(out) < limit); i-- {
-		var run Run
-		ok, err := s.read(ctx, strings.TrimPrefix(keys[i], s.root), &run)
+		data, ok, err := s.objects.Get(ctx, keys[i])
 		if err != nil {
-			return nil, err
+			return nil, left, err
 		}
-		if ok { // another run may have trimmed it since the listing
-			out = append(out, run)
+		if !ok { // another run has trimmed it since the listing
+			continue
 		}
+		var run Run
+		if err := json.Unmarshal(data, &run); err != nil {
+			left = append(left, diag.Warningf("state.damaged", "What that run did is left out here. Nothing else needs the file: it may be removed.",
+				"The record of a run %s is not understood: %v", s.objects.Place(keys[i]), err))
+			continue
+		}
+		out = append(out, run)
 	}
-	return out, nil
+	return out, left, nil
 }

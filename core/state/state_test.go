@@ -348,11 +348,11 @@ func TestRuns(t *testing.T) {
 	if len(keys) != KeepRuns || keys[0] != "shop/runs/20260301T010005.000Z-r5.json" {
 		t.Errorf("%d runs from %s", len(keys), keys[0])
 	}
-	got, err := s.Runs(ctx, 5)
+	got, _, err := s.Runs(ctx, 5)
 	if err != nil || len(got) != 5 || got[0].ID != "r1004" || got[4].ID != "r1000" || got[4].Exit == 99 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if all, err := s.Runs(ctx, 0); err != nil || len(all) != KeepRuns {
+	if all, _, err := s.Runs(ctx, 0); err != nil || len(all) != KeepRuns {
 		t.Errorf("%d, %v", len(all), err)
 	}
 	// What a watch tells that began before all of them is the newest.
@@ -360,11 +360,23 @@ func TestRuns(t *testing.T) {
 	if err := s.PutRun(ctx, Run{ID: "watch", Started: begin.Add(-time.Hour), Finished: end}); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := s.Runs(ctx, 2); err != nil || len(got) != 2 || got[0].ID != "watch" || got[1].ID != "r1004" {
+	if got, _, err := s.Runs(ctx, 2); err != nil || len(got) != 2 || got[0].ID != "watch" || got[1].ID != "r1004" {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if keys := p.keys(t); len(keys) != KeepRuns {
 		t.Errorf("%d runs", len(keys))
+	}
+	// A record that was cut short is told by its name, and the others are there.
+	broken := p.keys(t)[KeepRuns-1]
+	if err := p.Put(ctx, broken, nil, false); err != nil {
+		t.Fatal(err)
+	}
+	got, left, err := s.Runs(ctx, 2)
+	if err != nil || len(got) != 2 || got[0].ID != "r1004" || got[1].ID != "r1003" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if len(left) != 1 || left[0].Severity != diag.Warning || left[0].Code != "state.damaged" || !strings.Contains(left[0].Summary, broken) {
+		t.Errorf("%+v", left)
 	}
 	list := RunDiagnostics(diag.List{diag.Errorf(diag.KindDataLoss, "a.b", "do this", "gone")})
 	if len(list) != 1 || list[0] != (RunDiagnostic{"Error", "a.b", diag.KindDataLoss, "gone", "do this"}) {

@@ -167,6 +167,12 @@ func (s *Store) damaged(key string, err error) error {
 		"The state file %s is not understood: %v", s.objects.Place(s.root+key), err).Err()
 }
 
+// missing is a file that others say was written.
+func (s *Store) missing(key, why string) error {
+	return diag.Errorf(diag.KindConfiguration, "state.damaged", "Restore the file from a copy.",
+		"The state file %s is missing: %s", s.objects.Place(s.root+key), why).Err()
+}
+
 func (s *Store) create(ctx context.Context, key string, value any) error {
 	return s.put(ctx, key, value, true)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pipectl/pipectl/cmd/pipectl/internal/view"
 	"github.com/pipectl/pipectl/core/addr"
+	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/planner"
 	"github.com/pipectl/pipectl/core/state"
 )
@@ -17,10 +18,10 @@ const statusRuns = 200
 // history reads the newest runs; more of them when a check of the lake is in
 // none of these: where a run comes every minute and the check every night, what
 // the check found must not be forgotten by noon.
-func (w *workspace) history(ctx context.Context, lake *planner.Lake) ([]state.Run, error) {
-	runs, err := lake.State.Runs(ctx, statusRuns)
+func (w *workspace) history(ctx context.Context, lake *planner.Lake) ([]state.Run, diag.List, error) {
+	runs, left, err := lake.State.Runs(ctx, statusRuns)
 	if err != nil || len(runs) < statusRuns {
-		return runs, err
+		return runs, left, err
 	}
 	for _, c := range w.config.Checks {
 		v := w.config.Silver(c.Silver)
@@ -28,7 +29,7 @@ func (w *workspace) history(ctx context.Context, lake *planner.Lake) ([]state.Ru
 			return lake.State.Runs(ctx, 0)
 		}
 	}
-	return runs, nil
+	return runs, left, nil
 }
 
 // unequal is what a person is to know of the checks of a silver: of each the

@@ -218,7 +218,7 @@ func (w *workspace) hopeless(ctx context.Context, lake *planner.Lake, a addr.Add
 			return reason(from.lost), nil
 		}
 	}
-	runs, err := lake.State.Runs(ctx, statusRuns)
+	runs, _, err := lake.State.Runs(ctx, statusRuns)
 	if err != nil {
 		return "", err
 	}

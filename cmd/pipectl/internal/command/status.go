@@ -98,13 +98,17 @@ func (w *workspace) statusRows(ctx context.Context, plugins planner.Plugins, lak
 				stopped[a] = what.Summary
 			}
 		}
-		runs, err := w.history(ctx, lake)
+		runs, left, err := w.history(ctx, lake)
 		if err != nil {
 			return nil, problems, err
 		}
+		problems = append(problems, left...)
 		locks, err := lake.State.Locks(ctx)
 		if err != nil {
 			return nil, problems, err
+		}
+		for _, l := range locks {
+			problems = append(problems, diag.FromError(l.Unreadable)...)
 		}
 		for j := range w.config.Streams {
 			s := &w.config.Streams[j]
@@ -288,8 +292,8 @@ func (w *workspace) streamRow(ctx context.Context, lake *planner.Lake, s *model.
 		headroom := commit.Sub(oldest)
 		row.Headroom = &headroom
 	}
-	if oldest := seen.info.Oldest; row.Note == "" && !oldest.IsZero() && at.Text < oldest.Text && seen.info.Pending != 0 {
-		row.Note = "changes that it needs next may be purged: it stands before the oldest one kept; `pipectl plan` finds out"
+	if oldest := seen.info.Oldest; !oldest.IsZero() && at.Text < oldest.Text && seen.info.Pending != 0 {
+		row.Purge()
 	}
 	return row, nil
 }

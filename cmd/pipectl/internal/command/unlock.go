@@ -44,6 +44,8 @@ func unlock(ctx context.Context, e *Environment, args []string) (int, error) {
 				switch {
 				case l.Name != a.Name:
 					held = append(held, l.Name)
+				case !release && !a.Force && l.Unreadable != nil:
+					return w.fail(l.Unreadable), nil
 				case !release && !a.Force && l.Holder.Host == w.holder().Host && !processGone(l.Holder):
 					return w.fail(diag.Errorf(diag.KindUnavailable, "unlock.alive", "Stop that process first. If it is another program that got its number, give -force.",
 						"%s is locked by run %s, and its process %d is alive on this machine", a.Name, l.Holder.Run, l.Holder.PID).Err()), nil
@@ -51,7 +53,7 @@ func unlock(ctx context.Context, e *Environment, args []string) (int, error) {
 					if err := lake.State.Unlock(ctx, a.Name); err != nil {
 						return w.fail(err), nil
 					}
-					released = append(released, view.ReleasedLock{Name: a.Name, Run: l.Holder.Run, Process: l.Holder.PID, Host: l.Holder.Host})
+					released = append(released, view.ReleasedLock{Name: a.Name, Run: l.Holder.Run, Process: l.Holder.PID, Host: l.Holder.Host, Unreadable: l.Unreadable != nil})
 				}
 			}
 		}

@@ -6,6 +6,8 @@ type ReleasedLock struct {
 	Run     string `json:"run"`
 	Process int    `json:"process"`
 	Host    string `json:"host"`
+	// Unreadable tells that nobody can say who had taken it.
+	Unreadable bool `json:"unreadable,omitempty"`
 }
 
 // Released writes the locks that were released.
@@ -16,6 +18,10 @@ func (s *Streams) Released(locks []ReleasedLock) error {
 		}{locks})
 	}
 	for _, l := range locks {
+		if l.Unreadable {
+			s.Printf("Released the lock of %s, which could not be read.\n", printable(l.Name))
+			continue
+		}
 		s.Printf("Released the lock of %s that run %s (process %d on %s) had taken.\n", printable(l.Name), printable(l.Run), l.Process, printable(l.Host))
 	}
 	return nil

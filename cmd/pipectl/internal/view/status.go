@@ -34,8 +34,8 @@ type StatusRow struct {
 	LastRun   *time.Time
 	LastError string
 	Note      string
-	// held tells that Note is of rows which are there, failure or not.
-	held bool
+	// apart tells that Note says what no failure says: it stands beside one.
+	apart bool
 	// Checks are those whose newest outcome is not equal.
 	Checks []CheckState
 	// Foreign is the newest version in which another program changed rows, nil
@@ -88,7 +88,15 @@ func (r *StatusRow) Stop(why string) {
 // where there are none, or nobody can tell.
 func (r *StatusRow) Hold(rows int64) {
 	if r.Note == NotStarted && rows > 0 {
-		r.Note, r.held = quantity.Of(rows, "row is", "rows are")+" there, no position yet: the next run goes on", true
+		r.Note, r.apart = quantity.Of(rows, "row is", "rows are")+" there, no position yet: the next run goes on", true
+	}
+}
+
+// Purge notes that changes which the stream needs next may be kept no more; another
+// note stays.
+func (r *StatusRow) Purge() {
+	if r.Note == "" {
+		r.Note, r.apart = "changes that it needs next may be purged: it stands before the oldest one kept; `pipectl plan` finds out", true
 	}
 }
 
@@ -107,7 +115,7 @@ func (s *Streams) note(r StatusRow, now time.Time) string {
 	switch {
 	case r.LastError != "":
 		notes = append(notes, s.paint(red, "failed: ")+printable(r.LastError))
-		if r.held {
+		if r.apart {
 			notes = append(notes, printable(r.Note))
 		}
 	case r.OpenSnapshot != "":

@@ -19,11 +19,14 @@ func TestNotesOfATable(t *testing.T) {
 			"400,000 rows are there, no position yet: the next run goes on"},
 		"the same after a failure": {StatusRow{Note: NotStarted, LastError: "No room"}, func(r *StatusRow) { r.Hold(1) },
 			"failed: No room; 1 row is there, no position yet: the next run goes on"},
-		"rows that nobody can count": {StatusRow{Note: NotStarted}, func(r *StatusRow) { r.Hold(-1) }, "not started"},
-		"a position":                 {StatusRow{Position: "1"}, func(r *StatusRow) { r.Hold(5) }, ""},
-		"another's table":            {StatusRow{Note: NotStarted}, func(r *StatusRow) { r.Stop("It is another's"); r.Hold(5) }, "stopped: It is another's"},
-		"what the last run said":     {StatusRow{LastError: "It is another's"}, func(r *StatusRow) { r.Stop("It is another's") }, "failed: It is another's"},
-		"lost":                       {StatusRow{Note: NotBuilt}, func(r *StatusRow) { r.Lose("It is gone") }, "lost: It is gone"},
+		"changes that may be purged": {StatusRow{Position: "1", LastError: "No room"}, func(r *StatusRow) { r.Purge() },
+			"failed: No room; changes that it needs next may be purged: it stands before the oldest one kept; `pipectl plan` finds out"},
+		"changes of a batch that may be purged": {StatusRow{Position: "1", Note: "batch 3 was interrupted"}, func(r *StatusRow) { r.Purge() }, "batch 3 was interrupted"},
+		"rows that nobody can count":            {StatusRow{Note: NotStarted}, func(r *StatusRow) { r.Hold(-1) }, "not started"},
+		"a position":                            {StatusRow{Position: "1"}, func(r *StatusRow) { r.Hold(5) }, ""},
+		"another's table":                       {StatusRow{Note: NotStarted}, func(r *StatusRow) { r.Stop("It is another's"); r.Hold(5) }, "stopped: It is another's"},
+		"what the last run said":                {StatusRow{LastError: "It is another's"}, func(r *StatusRow) { r.Stop("It is another's") }, "failed: It is another's"},
+		"lost":                                  {StatusRow{Note: NotBuilt}, func(r *StatusRow) { r.Lose("It is gone") }, "lost: It is gone"},
 	} {
 		c.tell(&c.row)
 		if got := (&Streams{}).note(c.row, time.Time{}); got != c.want {
