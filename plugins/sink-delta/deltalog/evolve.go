@@ -80,6 +80,9 @@ func (tx *Transaction) setMetadata(m *Metadata, schema *Struct) error {
 	if err := checkSchema(schema, m.PartitionColumns, mode); err != nil {
 		return err
 	}
+	if err := checkTypeChanges(protocol, schema); err != nil {
+		return err
+	}
 	if m.SchemaString, err = FormatSchema(schema); err != nil {
 		return err
 	}

@@ -104,8 +104,8 @@ func (f Field) ColumnID() (id int32, ok bool) {
 // Change Metadata). Types are Delta type names; FieldPath is empty, or leads to
 // the element, key or value that changed.
 type TypeChange struct {
-	FromType  string `json:"fromType"`
 	ToType    string `json:"toType"`
+	FromType  string `json:"fromType"`
 	FieldPath string `json:"fieldPath,omitempty"`
 }
 

@@ -163,6 +163,9 @@ func (s *state) resolve() error {
 			return fmt.Errorf("%w: the partition column %q is not in the schema", ErrCorrupt, name)
 		}
 	}
+	if err := checkTypeChanges(s.protocol, schema); err != nil {
+		return err
+	}
 	s.schema, s.mapping = schema, mode
 	return nil
 }

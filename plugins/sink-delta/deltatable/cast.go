@@ -25,6 +25,7 @@ const (
 	castNanos                    // nanoseconds to microseconds, cut: only on reading
 	castFixed                    // fixed-size binary to binary
 	castRelabel                  // the same bits under another type
+	castNested                   // a struct, list or map whose inside is converted
 )
 
 // lossless says how values of type from become values of type to, which is a
@@ -82,6 +83,10 @@ func lossless(from, to arrow.DataType) castKind {
 			}
 			return castToMicros
 		}
+	case *arrow.StructType, *arrow.ListType, *arrow.MapType:
+		if losslessNested(from, to) {
+			return castNested
+		}
 	}
 	return castNone
 }
@@ -117,6 +122,8 @@ func cast(arr arrow.Array, to arrow.DataType, kind castKind, mem memory.Allocato
 		return toMicros(arr, to, mem)
 	case castRescale, castToDecml:
 		return toDecimal(arr, to.(*arrow.Decimal128Type), mem)
+	case castNested:
+		return castNestedTo(arr, to, mem)
 	case castWiden:
 		return compute.CastToType(compute.WithAllocator(context.Background(), mem), arr, to)
 	}

@@ -143,11 +143,16 @@ func (c converter) structure(a *array.Struct, t *deltalog.Struct, to *arrow.Stru
 		}
 		children = append(children, x)
 	}
-	bitmap, release := alignedBitmap(a, c.mem)
+	return structOf(a, to, children, c.mem), nil
+}
+
+// structOf is a struct of type to with the NULLs of a over other children.
+func structOf(a *array.Struct, to *arrow.StructType, children []arrow.Array, mem memory.Allocator) arrow.Array {
+	bitmap, release := alignedBitmap(a, mem)
 	defer release()
 	data := array.NewData(to, a.Len(), []*memory.Buffer{bitmap}, dataOf(children), a.NullN(), 0)
 	defer data.Release()
-	return array.MakeFromData(data), nil
+	return array.MakeFromData(data)
 }
 
 func (c converter) mapping(a *array.Map, t *deltalog.Map, to *arrow.MapType) (arrow.Array, error) {
@@ -161,11 +166,16 @@ func (c converter) mapping(a *array.Map, t *deltalog.Map, to *arrow.MapType) (ar
 		return nil, fmt.Errorf("value: %w", err)
 	}
 	defer items.Release()
+	return mapOf(a, to, keys, items), nil
+}
+
+// mapOf is a map of type to with the sizes and NULLs of a over other pairs.
+func mapOf(a *array.Map, to *arrow.MapType, keys, items arrow.Array) arrow.Array {
 	entries := array.NewData(to.Elem(), keys.Len(), []*memory.Buffer{nil}, dataOf([]arrow.Array{keys, items}), 0, 0)
 	defer entries.Release()
 	pairs := array.MakeFromData(entries)
 	defer pairs.Release()
-	return withChildren(a, to, pairs), nil
+	return withChildren(a, to, pairs)
 }
 
 // withChildren rebuilds a list or map of type to over other values.

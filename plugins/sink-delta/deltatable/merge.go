@@ -59,7 +59,7 @@ func newMerge(s *Snapshot, spec WriteSpec) (*merge, error) {
 		return nil, errors.New("a merge needs the schema of its rows")
 	case spec.MergeSchema:
 		return nil, errors.New("a merge does not change the schema; add the columns first")
-	case s.log.Properties()["delta.enableChangeDataFeed"] == "true":
+	case s.log.Properties().Bool(deltalog.PropChangeDataFeed, false):
 		return nil, &deltalog.UnsupportedError{Features: []string{"changeDataFeed"}, Detail: "a merge into a table with delta.enableChangeDataFeed would have to write change files"}
 	}
 	m := &merge{spec: *spec.Merge, guard: -1, action: fieldIndex(spec.Schema, spec.Merge.Action), seed: newHashSeed()}

@@ -152,7 +152,7 @@ func (a *applying) run(ctx context.Context, tx *deltalog.Transaction) error {
 	}
 	// A fixed order makes attempts alike.
 	slices.SortFunc(touched, func(p, q *touchedFile) int { return strings.Compare(p.add.Path, q.add.Path) })
-	vectors := a.x.s.log.Properties()["delta.enableDeletionVectors"] == "true"
+	vectors := a.x.s.writesVectors()
 	var rewrite []*touchedFile
 	for _, f := range touched {
 		switch {
@@ -190,6 +190,12 @@ func (a *applying) run(ctx context.Context, tx *deltalog.Transaction) error {
 		tx.AddFile(add)
 	}
 	return nil
+}
+
+// writesVectors says whether rows are taken out of files by deletion vectors:
+// the table's protocol has them, and its property asks for them.
+func (s *Snapshot) writesVectors() bool {
+	return s.log.Protocol().Supports("deletionVectors") && s.log.Properties().DeletionVectors()
 }
 
 // write writes the new rows and those that are left of the files in rewrite.

@@ -18,10 +18,11 @@ type writeTarget struct {
 	layout *fileLayout
 	rows   *conformer
 	// evolved is the table's schema after the write, nil when the write does not
-	// change it; added are the columns it adds.
+	// change it; added are the columns it adds, widened those that get a wider
+	// type, nil when there are none.
 	evolved *deltalog.Struct
 	added   []deltalog.Field
-	widened bool
+	widened *deltalog.Struct
 }
 
 func newWriteTarget(s *Snapshot, spec WriteSpec) (*writeTarget, error) {
@@ -108,14 +109,14 @@ func withoutComments(s *arrow.Schema) *arrow.Schema {
 // evolve works out the schema that the table must have for rows of the schema
 // from.
 func (t *writeTarget) evolve(s *Snapshot, from *arrow.Schema) error {
-	schema := s.log.Schema().Clone()
 	incoming, err := deltalog.FromArrow(from)
 	if err != nil {
 		return err
 	}
 	var missing []arrow.Field
+	widened := &deltalog.Struct{}
 	for j, f := range incoming.Fields {
-		have, i := schema.Field(f.Name)
+		have, i := s.log.Schema().Field(f.Name)
 		if i < 0 {
 			missing = append(missing, from.Field(j))
 			continue
@@ -124,31 +125,30 @@ func (t *writeTarget) evolve(s *Snapshot, from *arrow.Schema) error {
 		if k := lossless(from.Field(j).Type, display); k != castNone && k != castNanos {
 			continue
 		}
-		if !widens(have.Type, f.Type) {
+		if !deltalog.Widens(have.Type, f.Type) {
 			return &SchemaError{Detail: fmt.Sprintf("column %q is %s in the table at %s and %s in the rows, which it cannot become; "+
 				"write a new table or rewrite this one", have.Name, have.Type, s.place(), f.Type)}
 		}
-		if s.log.Properties()["delta.enableTypeWidening"] != "true" {
+		if !s.log.Properties().TypeWidening() {
 			return &SchemaError{Detail: fmt.Sprintf("column %q is %s in the table at %s and %s in the rows; "+
 				"set the table property delta.enableTypeWidening = 'true' to let the column become wider, or write a new table", have.Name, have.Type, s.place(), f.Type)}
 		}
-		have.Type = f.Type
-		schema.Fields[i] = have
-		t.widened = true
+		widened.Fields = append(widened.Fields, deltalog.Field{Name: have.Name, Type: f.Type})
 	}
 	if t.added, err = s.missing(missing); err != nil {
 		return err
 	}
-	if len(t.added) == 0 && !t.widened {
+	if len(t.added) == 0 && len(widened.Fields) == 0 {
 		return nil
 	}
 	// The transaction gives new columns their ids and physical names, which the
 	// data files need; the commit later takes them as they are.
 	tx := s.table.log.Begin(s.log)
-	if t.widened {
-		if err := tx.SetSchema(schema); err != nil {
+	if len(widened.Fields) > 0 {
+		if err := tx.WidenColumns(widened); err != nil {
 			return err
 		}
+		t.widened = widened
 	}
 	if len(t.added) > 0 {
 		if err := tx.AddColumns(t.added...); err != nil {
@@ -159,22 +159,6 @@ func (t *writeTarget) evolve(s *Snapshot, from *arrow.Schema) error {
 	}
 	t.evolved = tx.Schema()
 	return nil
-}
-
-// widens says whether a column of type from may become type to where the table
-// has type widening. Delta allows more (Delta protocol: Type Widening); these
-// are the changes that the product makes by itself.
-func widens(from, to deltalog.Type) bool {
-	rank := map[deltalog.Type]int{deltalog.Byte: 1, deltalog.Short: 2, deltalog.Integer: 3, deltalog.Long: 4}
-	if a, b := rank[from], rank[to]; a > 0 && b > 0 {
-		return a < b
-	}
-	if from == deltalog.Float && to == deltalog.Double {
-		return true
-	}
-	a, ok1 := from.(deltalog.Decimal)
-	b, ok2 := to.(deltalog.Decimal)
-	return ok1 && ok2 && a.Scale <= b.Scale && a.Precision-a.Scale <= b.Precision-b.Scale
 }
 
 // place names the table in messages.
@@ -338,16 +322,18 @@ func (w *Write) tryFiles(ctx context.Context, s *Snapshot, adds []*deltalog.Add,
 // apply makes the schema changes of the write, as far as the table still needs
 // them, and fails when the files that were written no longer suit the table.
 func (t *writeTarget) apply(tx *deltalog.Transaction, s *Snapshot) error {
-	if t.widened {
-		schema := s.log.Schema().Clone()
-		for i, f := range schema.Fields {
-			if g, j := t.evolved.Field(f.Name); j >= 0 && !deltalog.EqualData(f.Type, g.Type) {
-				f.Type = g.Type
-				schema.Fields[i] = f
+	if t.widened != nil {
+		// Another commit may have made a column as wide, or wider, meanwhile.
+		left := &deltalog.Struct{}
+		for _, f := range t.widened.Fields {
+			if have, i := s.log.Schema().Field(f.Name); i >= 0 && deltalog.Widens(have.Type, f.Type) {
+				left.Fields = append(left.Fields, f)
 			}
 		}
-		if err := tx.SetSchema(schema); err != nil {
-			return err
+		if len(left.Fields) > 0 {
+			if err := tx.WidenColumns(left); err != nil {
+				return err
+			}
 		}
 	}
 	var add []deltalog.Field
@@ -374,10 +360,11 @@ func (t *writeTarget) apply(tx *deltalog.Transaction, s *Snapshot) error {
 	return nil
 }
 
-// arrowOf is the Arrow type of a flat column, Arrow's null type for others.
+// arrowOf is the Arrow type of a column, Arrow's null type for one that has
+// none.
 func arrowOf(f deltalog.Field) arrow.DataType {
 	s, err := deltalog.ToArrow(&deltalog.Struct{Fields: []deltalog.Field{f}}, deltalog.ArrowOptions{})
-	if err != nil || isNested(f.Type) {
+	if err != nil {
 		return arrow.Null
 	}
 	return s.Field(0).Type
