@@ -42,21 +42,17 @@ func (db *Database) AllowSnapshot(on bool) {
 // changeSnapshots is ALTER DATABASE ... SET ALLOW_SNAPSHOT_ISOLATION. The database is in transition until all transactions
 // have ended that were active, on the way to ON those that have changed rows; when the wait is cancelled it is as it was
 // (Microsoft: ALTER DATABASE SET options (Transact-SQL); sys.databases (Transact-SQL), snapshot_isolation_state).
-func (db *Database) changeSnapshots(ctx context.Context, on bool) error {
+func (s *Session) changeSnapshots(ctx context.Context, db *Database, on bool) error {
 	target, moving := int32(snapshotsOff), int32(snapshotsToOff)
 	if on {
 		target, moving = snapshotsOn, snapshotsToOn
 	}
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	if err := db.settledFirst(); err != nil { // another ALTER DATABASE was faster
+	before, err := s.moveSnapshots(db, target, moving)
+	if err != nil || before == target {
 		return err
 	}
-	before := db.snapshots.Load()
-	if before == target {
-		return nil
-	}
-	db.snapshots.Store(moving)
+	db.mu.Lock()
+	defer db.mu.Unlock()
 	var earlier []*Tx
 	for tx := range db.active {
 		if !on || len(tx.ops) > 0 || len(tx.locks) > 0 {
@@ -75,6 +71,20 @@ func (db *Database) changeSnapshots(ctx context.Context, on bool) error {
 	db.snapshots.Store(target)
 	db.wake()
 	return nil
+}
+
+// moveSnapshots takes a database from the state before, which it gives, into transition to another one, unless another ALTER DATABASE
+// was faster.
+func (s *Session) moveSnapshots(db *Database, target, moving int32) (before int32, err error) {
+	s.srv.mu.Lock()
+	defer s.srv.mu.Unlock()
+	if err := db.takenBy(s); err != nil {
+		return 0, err
+	}
+	if before = db.snapshots.Load(); before != target {
+		db.snapshots.Store(moving)
+	}
+	return before, nil
 }
 
 // nextWake waits until something of the database has ended. The database's lock is held, but not meanwhile.

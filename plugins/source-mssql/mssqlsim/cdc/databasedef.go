@@ -53,7 +53,7 @@ func (s *Session) AlterDatabase(ctx context.Context, name string, o tsql.Databas
 		if db.offline.Load() {
 			return offlineAlter()
 		}
-		return db.changeSnapshots(ctx, *o.AllowSnapshot)
+		return s.changeSnapshots(ctx, db, *o.AllowSnapshot)
 	}
 	if o.Recovery != "" {
 		db.recovery.Store(&o.Recovery)

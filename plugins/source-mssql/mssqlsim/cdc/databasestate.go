@@ -74,17 +74,10 @@ func (s *Session) inTurn(db *Database) error {
 	return db.takenBy(s)
 }
 
-// takenBy tells that another session than this one waits with an ALTER DATABASE of the database. The server's lock is held.
+// takenBy tells that another session than this one waits with an ALTER DATABASE of the database, or ALLOW_SNAPSHOT_ISOLATION is in
+// transition. The server's lock is held.
 func (db *Database) takenBy(s *Session) error {
-	if db.claimed != nil && db.claimed != s {
-		return db.inUse()
-	}
-	return db.settledFirst()
-}
-
-// settledFirst tells that ALLOW_SNAPSHOT_ISOLATION of the database is in transition.
-func (db *Database) settledFirst() error {
-	if db.snapshots.Load() > snapshotsOn {
+	if db.claimed != nil && db.claimed != s || db.snapshots.Load() > snapshotsOn {
 		return db.inUse()
 	}
 	return nil

@@ -1,9 +1,11 @@
 package cdc
 
 import (
+	"errors"
 	"sync"
 	"testing"
 
+	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
 )
 
@@ -53,5 +55,35 @@ func TestNobodyEntersADatabaseThatIsTaken(t *testing.T) {
 		if err := admin.SetState(t.Context(), "taken", tsql.DatabaseState{Offline: &no}); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// ALLOW_SNAPSHOT_ISOLATION does not begin to change while another session waits to have the database alone, though that has come
+// behind the first look (Microsoft: Database engine events and errors, 5061).
+func TestSnapshotsOfADatabaseThatIsWanted(t *testing.T) {
+	t.Parallel()
+	srv, err := NewServer(Config{Clock: SystemClock{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv.AddLogin("sa", "pw", true)
+	db := srv.Database("d")
+	other, s := sessionOf(t, srv, "d", 51), sessionOf(t, srv, "d", 52)
+	srv.mu.Lock()
+	db.claimed = other
+	srv.mu.Unlock()
+	err = s.changeSnapshots(t.Context(), db, false)
+	var e *sqltype.Error
+	if !errors.As(err, &e) || e.Number != 5069 || e.First == nil || e.First.Number != 5061 {
+		t.Errorf("beside another: %v", err)
+	}
+	if state := db.snapshots.Load(); state != snapshotsOn {
+		t.Errorf("it is %s", snapshotStates[state])
+	}
+	if err := other.changeSnapshots(t.Context(), db, false); err != nil {
+		t.Errorf("of its own: %v", err)
+	}
+	if state := db.snapshots.Load(); state != snapshotsOff {
+		t.Errorf("it is %s", snapshotStates[state])
 	}
 }

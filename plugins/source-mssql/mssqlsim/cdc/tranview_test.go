@@ -16,7 +16,7 @@ func TestTransactionsAreListedWhileOneGoesElsewhere(t *testing.T) {
 	}
 	srv.AddLogin("sa", "pw", true)
 	here, there := srv.Database("here"), srv.Database("there")
-	mover, viewer := sessionOf(t, srv, 51), sessionOf(t, srv, 52)
+	mover, viewer := sessionOf(t, srv, "here", 51), sessionOf(t, srv, "here", 52)
 	if err := there.CreateTable(tsql.TableDef{Name: tsql.Name{Schema: "dbo", Object: "t"}, Columns: []tsql.ColumnDef{{Column: tsql.Column{Name: "id", Type: sqltype.Of(sqltype.Int)}}}}); err != nil {
 		t.Fatal(err)
 	}
@@ -43,9 +43,9 @@ func TestTransactionsAreListedWhileOneGoesElsewhere(t *testing.T) {
 }
 
 // sessionOf gives a session that others see under a number.
-func sessionOf(t *testing.T, srv *Server, spid int16) *Session {
+func sessionOf(t *testing.T, srv *Server, database string, spid int16) *Session {
 	t.Helper()
-	s, err := srv.NewSession("sa", "here")
+	s, err := srv.NewSession("sa", database)
 	if err != nil {
 		t.Fatal(err)
 	}
