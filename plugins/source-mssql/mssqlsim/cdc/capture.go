@@ -58,7 +58,7 @@ func (db *Database) log(tx *Tx) (LSN, error) {
 	var ops []op
 	n := 0
 	for _, o := range tx.ops {
-		if len(o.table.inst) == 0 {
+		if len(o.table.inst) == 0 || o.versions {
 			continue
 		}
 		if o.n == 0 {

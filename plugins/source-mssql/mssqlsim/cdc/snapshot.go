@@ -8,9 +8,10 @@ import (
 )
 
 // conflict tells whether a SNAPSHOT transaction, which holds the locks of a change by now, may not do it: others have
-// changed or removed the row since the transaction's snapshot (Microsoft: Transaction locking and row versioning guide,
-// Modify data under snapshot isolation), or have inserted one with a key of its new row, which the transaction does not
-// see but must not have twice. The database's lock is held.
+// changed or removed the row since the transaction's snapshot, be it to the values that it had (Microsoft: Transaction
+// locking and row versioning guide, Modify data under snapshot isolation: what counts is that it was modified, and every
+// modification makes a version), or have inserted one with a key of its new row, which the transaction does not see but
+// must not have twice. The database's lock is held.
 func (tx *Tx) conflict(t *Table, o op) error {
 	if tx.snapshot == nil {
 		return nil
@@ -21,7 +22,7 @@ func (tx *Tx) conflict(t *Table, o op) error {
 	}
 	if o.old != nil {
 		if was := seen.get(o.old); was != nil {
-			if now := t.rows.get(o.old); now == nil || !sameRow(was, now) {
+			if now := t.rows.get(o.old); now == nil || &was[0] != &now[0] {
 				return updateConflict(t)
 			}
 		}

@@ -56,6 +56,7 @@ type op struct {
 	old, new sqltype.Row // stored form
 	n        int
 	moved    bool // a deferred update
+	versions bool // a new version of a row that stays as it is, which is not logged
 }
 
 // version is a transaction's own version of a table: base with the transaction's changes.
@@ -219,19 +220,31 @@ func (tx *Tx) change(ctx context.Context, t *Table, changes []tsql.Change, wait 
 			return nil, errStale
 		}
 	}
-	ops := written
-	if stay > 0 { // a row that stays as it is is locked, and nothing is logged for it
-		ops = slices.DeleteFunc(ops, op.stays)
+	ops, versions := written, []op(nil)
+	if stay > 0 { // a row that stays as it is is locked, and nothing is logged for it; with row versions it has another one
+		ops = make([]op, 0, len(written)-stay)
+		for _, o := range written {
+			switch {
+			case !o.stays():
+				ops = append(ops, o)
+			case db.snapshots.Load() != snapshotsOff || db.rcsi.Load():
+				o.versions = true
+				versions = append(versions, o)
+			}
+		}
 	}
 	if err := place(t, rows, ops); err != nil {
 		tx.rebase(t, tx.own[t]) // without the changes
 		return nil, err
 	}
+	for _, o := range versions {
+		apply(rows, o)
+	}
 	logged := t.collapse(ops)
 	for i, o := range logged {
 		logged[i].moved = o.old != nil && o.new != nil && t.moved(o.old, o.new)
 	}
-	tx.ops = append(tx.ops, logged...)
+	tx.ops = append(append(tx.ops, logged...), versions...)
 	if len(logged) > 0 {
 		db.active[tx] = true // rows of a table without a key are not locked
 		if tx.first.Load() == 0 {
