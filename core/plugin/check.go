@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"context"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/zclconf/go-cty/cty"
@@ -36,6 +37,10 @@ type CheckRequest struct {
 	// rows are to be compared, whatever else is chosen. A check that does neither
 	// must not set LookedAgain.
 	Again []KeyRange
+	// AwaitCapture is how long the look may wait, after it has read rows of the source
+	// that differ, until all that it can have seen can be read as changes, too (see
+	// LatestResponse.CaptureLag); 0 = not at all. A check may ignore it.
+	AwaitCapture time.Duration
 }
 
 // KeyRange is a piece of the key space: bounds as in Finding, "" = open.

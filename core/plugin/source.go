@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"context"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/zclconf/go-cty/cty"
@@ -140,6 +141,8 @@ type LatestRequest struct {
 	Until Position
 	// MaxCommits bounds the batch; 0 = no bound.
 	MaxCommits int
+	// CaptureLag asks for it.
+	CaptureLag bool
 }
 
 // LatestResponse answers it.
@@ -147,6 +150,10 @@ type LatestResponse struct {
 	// End is After itself when nothing is new.
 	End    Position
 	Newest Position
+	// CaptureLag is how old the newest commit is that can be read as changes, by the
+	// source's own clock, when this was answered: whatever was committed longer ago
+	// can be read. Nil when it was not asked for, or is not known.
+	CaptureLag *time.Duration
 }
 
 // PlanBatchRequest asks for the ranges of the batch (Start, End].

@@ -19,12 +19,12 @@ import (
 // again.
 const settlePause = 2 * time.Second
 
-// capturePause is how long a check waits before it looks once more at what
-// differs: twice the pause that the capture job makes between two scans of the
-// log, 5 seconds unless it was set otherwise (Microsoft: sys.sp_cdc_change_job,
-// @pollinginterval). A commit that capture has not reached is in no change table
-// and so cannot be told from a difference.
-const capturePause = 10 * time.Second
+// captureWait is how long a later look may wait, when rows still differ, until
+// capture has passed what it read: twice the pause that the capture job makes
+// between two scans of the log, 5 seconds unless it was set otherwise (Microsoft:
+// sys.sp_cdc_change_job, @pollinginterval). A commit that capture has not reached is
+// in no change table and so cannot be told from a difference.
+const captureWait = 10 * time.Second
 
 // check compares, and looks again at what was in flight until it is decided or
 // the check's time to settle is over, and once at what differs. A key that was
@@ -36,7 +36,7 @@ func (x *execution) check(ctx context.Context, a addr.Address, r *StepResult) er
 	// A look that is tried again goes on from those before it: a first look of
 	// its own could choose other rows, and miss what was found.
 	if r.looks == nil {
-		first, err := x.compare(ctx, c, again{})
+		first, err := x.compare(ctx, c, again{}, 0)
 		if err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func (x *execution) settle(ctx context.Context, c *model.Check, l *looks) error 
 		pause, left := settlePause, l.deadline.Sub(x.Clock())
 		switch {
 		case l.last.Outcome == plugin.Different && !l.differed:
-			pause = min(capturePause, left-1)
+			pause = min(pause, left-1)
 		case l.last.Outcome != plugin.Undecided:
 			return nil
 		}
@@ -77,7 +77,7 @@ func (x *execution) settle(ctx context.Context, c *model.Check, l *looks) error 
 		if err := x.catchUp(ctx, c); err != nil {
 			return err
 		}
-		next, err := x.compare(ctx, c, ask)
+		next, err := x.compare(ctx, c, ask, max(min(captureWait, l.deadline.Sub(x.Clock())), 0))
 		if err != nil {
 			return err
 		}
@@ -121,8 +121,9 @@ func (x *execution) proven(ctx context.Context, c *model.Check, r *StepResult) {
 	}
 }
 
-// compare runs the check once: a first look, or one at what an earlier one found.
-func (x *execution) compare(ctx context.Context, c *model.Check, ask again) (look, error) {
+// compare runs the check once: a first look, or one at what an earlier one found,
+// which may wait for the source's capture for so long.
+func (x *execution) compare(ctx context.Context, c *model.Check, ask again, wait time.Duration) (look, error) {
 	v := x.Config.Silver(c.Silver)
 	s := x.Config.Stream(v.From)
 	t := x.Config.Table(s.Table)
@@ -152,7 +153,7 @@ func (x *execution) compare(ctx context.Context, c *model.Check, ask again) (loo
 	var l look
 	events := plugin.CheckEvents{Progress: x.progress(c.Addr, attention), Finding: l.note}
 	req := planner.CheckRequest(c, v, s, t, info.info)
-	req.Settle, req.Keys, req.Again = c.Settle > 0, ask.keys, ask.ranges
+	req.Settle, req.Keys, req.Again, req.AwaitCapture = c.Settle > 0, ask.keys, ask.ranges, wait
 	l.CheckResult, err = session.RunCheck(ctx, req, host, events)
 	return l, err
 }
@@ -208,7 +209,7 @@ func (x *execution) whyDifferent(c *model.Check) string {
 		return "The findings name keys and columns. " + stream.Addr.String() + " began without a snapshot, so rows that have not changed since are in no table of the lake. " + plugin.LoadAnew
 	}
 	return "The findings name keys and columns. A column that came or went at the source differs until its rows change: `pipectl plan` names it. " +
-		"Other causes are a program that writes the table, and a key that is not unique. A silver with another target is built anew from bronze, without the source."
+		"Other causes are a program that writes the table, a key that is not unique, and a capture job that is more than " + captureWait.String() + " behind. A silver with another target is built anew from bronze, without the source."
 }
 
 // judge turns the outcome into the end of the step.

@@ -140,6 +140,11 @@ func TestADifferenceIsLookedAtOnceMore(t *testing.T) {
 					t.Errorf("waits %v of %v", d, tt.settle)
 				}
 			}
+			for i, d := range looks.waits {
+				if want := min(10*time.Second, tt.settle); i == 0 && d != 0 || i > 0 && d != want {
+					t.Errorf("look %d may wait %v for capture, want %v", i, d, want)
+				}
+			}
 		})
 	}
 }
@@ -158,6 +163,8 @@ type looking struct {
 	asked   [][]string
 	again   [][]plugin.KeyRange
 	settle  bool
+	// waits are for how long each look may wait for capture.
+	waits []time.Duration
 	// forgets leaves it unsaid that a later look was at all that was asked for.
 	forgets bool
 	// finds are the findings of a look, by its number; others are made up.
@@ -169,7 +176,7 @@ type looking struct {
 func (l *looking) RunCheck(_ context.Context, req plugin.CheckRequest, _ plugin.Host, events plugin.CheckEvents) (plugin.CheckResult, error) {
 	n := len(l.asked)
 	l.asked, l.again = append(l.asked, req.Keys), append(l.again, req.Again)
-	l.settle = req.Settle
+	l.settle, l.waits = req.Settle, append(l.waits, req.AwaitCapture)
 	if err := l.fails[n]; err != nil {
 		return plugin.CheckResult{}, err
 	}

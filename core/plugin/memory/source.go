@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/zclconf/go-cty/cty"
@@ -179,6 +180,9 @@ func (s *sourceSession) Latest(_ context.Context, req plugin.LatestRequest) (plu
 		return plugin.LatestResponse{}, err
 	}
 	out := plugin.LatestResponse{End: req.After, Newest: s.db.position(len(s.db.log))}
+	if req.CaptureLag {
+		out.CaptureLag = new(time.Duration(0)) // a commit is in the log at once
+	}
 	upper := len(s.db.log)
 	if !req.Until.IsZero() {
 		upper = s.db.atOrBefore(req.Until.Text)

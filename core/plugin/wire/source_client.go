@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"google.golang.org/grpc"
 
@@ -57,9 +58,13 @@ func (s *sourceClient) Latest(ctx context.Context, req plugin.LatestRequest) (pl
 		return plugin.LatestResponse{}, err
 	}
 	res, err := s.client.Latest(ctx, &pb.LatestRequest{
-		Session: s.session, Table: table, After: positionToProto(req.After), Until: positionToProto(req.Until), MaxCommits: int64(req.MaxCommits),
+		Session: s.session, Table: table, After: positionToProto(req.After), Until: positionToProto(req.Until), MaxCommits: int64(req.MaxCommits), CaptureLag: req.CaptureLag,
 	})
-	return plugin.LatestResponse{End: positionFromProto(res.GetEnd()), Newest: positionFromProto(res.GetNewest())}, answered(ctx, res.GetDiagnostics(), err)
+	out := plugin.LatestResponse{End: positionFromProto(res.GetEnd()), Newest: positionFromProto(res.GetNewest())}
+	if res != nil && res.CaptureLagUs != nil {
+		out.CaptureLag = new(time.Duration(*res.CaptureLagUs) * time.Microsecond)
+	}
+	return out, answered(ctx, res.GetDiagnostics(), err)
 }
 
 func (s *sourceClient) PlanBatch(ctx context.Context, req plugin.PlanBatchRequest) (plugin.BatchPlan, error) {

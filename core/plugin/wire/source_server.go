@@ -70,9 +70,12 @@ func (s *sourceServer) Latest(ctx context.Context, r *pb.LatestRequest) (*pb.Lat
 	return out, respond(ctx, &out.Diagnostics, func() error {
 		return s.on(r.Session, r.Table, func(source plugin.Source, t plugin.SourceTable) error {
 			res, err := source.Latest(ctx, plugin.LatestRequest{
-				Table: t, After: positionFromProto(r.After), Until: positionFromProto(r.Until), MaxCommits: int(r.MaxCommits),
+				Table: t, After: positionFromProto(r.After), Until: positionFromProto(r.Until), MaxCommits: int(r.MaxCommits), CaptureLag: r.CaptureLag,
 			})
 			out.End, out.Newest = positionToProto(res.End), positionToProto(res.Newest)
+			if res.CaptureLag != nil {
+				out.CaptureLagUs = new(res.CaptureLag.Microseconds())
+			}
 			return err
 		})
 	})

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/pipectl/pipectl/core/plugin"
 	pb "github.com/pipectl/pipectl/core/proto/pipectl/plugin/v1"
@@ -110,7 +111,7 @@ func checkToProto(session, grant string, r plugin.CheckRequest, host plugin.Host
 	}
 	return &pb.CheckRequest{
 		Session: session, Grant: grant, Address: r.Address, Body: body, Source: source, Object: r.Object, SourceSchema: schemaToProto(r.SourceSchema),
-		Silver: tableToProto(r.Silver), Bronze: tableToProto(r.Bronze), Key: r.Key, Settle: r.Settle, Keys: r.Keys, Again: keyRangesToProto(r.Again), Instances: r.Instances,
+		Silver: tableToProto(r.Silver), Bronze: tableToProto(r.Bronze), Key: r.Key, Settle: r.Settle, Keys: r.Keys, Again: keyRangesToProto(r.Again), AwaitCaptureMs: r.AwaitCapture.Milliseconds(), Instances: r.Instances,
 		TablesLimits: limitsToProto(host.Tables.Limits()), SourceLimits: sourceLimits(host),
 	}, nil
 }
@@ -130,7 +131,7 @@ func checkFromProto(r *pb.CheckRequest) (plugin.CheckRequest, error) {
 	}
 	return plugin.CheckRequest{
 		Address: r.Address, Body: body, Source: source, Object: r.Object, SourceSchema: schema,
-		Silver: tableFromProto(r.Silver), Bronze: tableFromProto(r.Bronze), Key: r.Key, Settle: r.Settle, Keys: r.Keys, Again: keyRangesFromProto(r.Again), Instances: r.Instances,
+		Silver: tableFromProto(r.Silver), Bronze: tableFromProto(r.Bronze), Key: r.Key, Settle: r.Settle, Keys: r.Keys, Again: keyRangesFromProto(r.Again), AwaitCapture: time.Duration(r.AwaitCaptureMs) * time.Millisecond, Instances: r.Instances,
 	}, nil
 }
 

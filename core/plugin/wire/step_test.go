@@ -283,12 +283,12 @@ func TestALaterLookOverTheWire(t *testing.T) {
 	}
 	defer check.Close()
 	req := w.check
-	req.Settle, req.Keys, req.Again = true, []string{`{"id":1}`}, []plugin.KeyRange{{Lo: "1", Hi: "9"}, {Lo: "20"}}
+	req.Settle, req.Keys, req.Again, req.AwaitCapture = true, []string{`{"id":1}`}, []plugin.KeyRange{{Lo: "1", Hi: "9"}, {Lo: "20"}}, 1500*time.Millisecond
 	got, err := check.RunCheck(t.Context(), req, w.host, plugin.CheckEvents{})
 	if err != nil || !got.AllRowsCompared || got.LookedAgain {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	if !asked.Settle || !reflect.DeepEqual(asked.Keys, req.Keys) || !reflect.DeepEqual(asked.Again, req.Again) {
+	if !asked.Settle || !reflect.DeepEqual(asked.Keys, req.Keys) || !reflect.DeepEqual(asked.Again, req.Again) || asked.AwaitCapture != req.AwaitCapture {
 		t.Errorf("asked for %+v", asked)
 	}
 }

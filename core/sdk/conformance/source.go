@@ -188,6 +188,15 @@ func (x *sourceTest) latest(t *testing.T) {
 	if err != nil || idle.End != all.End {
 		t.Errorf("nothing new after %+v ends at %+v, %v", all.End, idle.End, err)
 	}
+	for _, after := range []plugin.Position{x.start, all.End} {
+		lag, err := x.source.Latest(t.Context(), plugin.LatestRequest{Table: x.Table, After: after, CaptureLag: true})
+		if err != nil || lag.End != all.End || lag.CaptureLag != nil && *lag.CaptureLag < 0 {
+			t.Errorf("asked for the lag of capture, too, after %+v: %+v, %v", after, lag, err)
+		}
+	}
+	if all.CaptureLag != nil || idle.CaptureLag != nil {
+		t.Errorf("nobody asked for the lag of capture: %+v, %+v", all, idle)
+	}
 }
 
 func (x *sourceTest) batch(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -16,8 +17,10 @@ import (
 // does not hold yet. It is pinned after the source was read, so that whatever
 // that read saw too early is found here.
 //
-// A commit that capture has not processed yet is in no change table. The
-// difference it makes is a mismatch, and clears on a later run.
+// A commit that capture has not processed yet is in no change table. A look may
+// wait for capture to pass what the source's read can have seen; without that,
+// or where it takes too long, the difference such a commit makes is a mismatch,
+// and clears on a later run.
 type inFlight struct {
 	run    *run
 	bronze plugin.TableState
@@ -36,6 +39,15 @@ func (r *run) pinInFlight(ctx context.Context, end string) (*inFlight, error) {
 	f := &inFlight{run: r, bronze: states[0], lower: min(end, r.view.Position.Applied)}
 	f.until, err = r.newest(ctx)
 	return f, err
+}
+
+// awaitInFlight waits for capture, where the look may, and then pins: read is when
+// the source's read was over.
+func (r *run) awaitInFlight(ctx context.Context, read time.Time, end string) (*inFlight, error) {
+	if err := r.awaitCapture(ctx, read); err != nil {
+		return nil, err
+	}
+	return r.pinInFlight(ctx, end)
 }
 
 // errEnough stops a walk through keys.

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/pipectl/pipectl/core/plugin"
 )
@@ -42,7 +43,7 @@ func (r *run) settleNullKeys(ctx context.Context, key rangeKey, before int64, b 
 		return nil
 	}
 	if nulls.source != nulls.silver && !nulls.moved && before >= 0 {
-		moved, err := r.pinInFlight(ctx, end)
+		moved, err := r.awaitInFlight(ctx, time.Now(), end)
 		if err != nil {
 			return err
 		}

@@ -77,7 +77,7 @@ func (r *run) settleRanges(ctx context.Context, key rangeKey, b *bins, end strin
 		differ = differ || r.buckets[i].source != r.buckets[i].silver
 	}
 	if differ {
-		moved, err := r.pinInFlight(ctx, end)
+		moved, err := r.awaitInFlight(ctx, time.Now(), end)
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -172,6 +173,7 @@ func (c *comparison) compare(ctx context.Context, reads []read) error {
 	if err := c.readSource(ctx, reads, end); err != nil {
 		return err
 	}
+	read := time.Now()
 	// All rows of the source are here before bronze is pinned.
 	moved, err := c.pinInFlight(ctx, end.Text)
 	if err != nil {
@@ -184,6 +186,11 @@ func (c *comparison) compare(ctx context.Context, reads []read) error {
 	defer differing.close()
 	if err := c.pair(ctx, differing); err != nil {
 		return err
+	}
+	if differing.records > 0 && c.req.AwaitCapture > 0 {
+		if moved, err = c.awaitInFlight(ctx, read, end.Text); err != nil {
+			return err
+		}
 	}
 	return c.judge(ctx, differing, moved)
 }

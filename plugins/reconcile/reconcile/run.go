@@ -38,6 +38,8 @@ type run struct {
 	// findings holds keys that differ, with what was found.
 	findings *spool
 	chunks   []chunkFinding
+	// awaited is how long the look has waited for capture.
+	awaited time.Duration
 	// keysCompared are those that a look was narrowed to.
 	keysCompared int64
 
@@ -142,11 +144,16 @@ func (r *run) newest(ctx context.Context) (plugin.Position, error) {
 		}
 		r.known = plugin.Position{Text: r.known.Text}
 	}
-	latest, err := r.host.Source.Latest(ctx, plugin.LatestRequest{Table: r.req.Source, After: r.known})
+	latest, err := r.latest(ctx, false)
+	return latest.Newest, err
+}
+
+func (r *run) latest(ctx context.Context, lag bool) (plugin.LatestResponse, error) {
+	latest, err := r.host.Source.Latest(ctx, plugin.LatestRequest{Table: r.req.Source, After: r.known, CaptureLag: lag})
 	if err != nil {
-		return plugin.Position{}, fmt.Errorf("reading the newest position of %s: %w", r.req.Object, err)
+		return latest, fmt.Errorf("reading the newest position of %s: %w", r.req.Object, err)
 	}
-	return latest.Newest, nil
+	return latest, nil
 }
 
 // count compares counts, then the rows of what it chooses.

@@ -37,6 +37,9 @@ type scripted struct {
 	// textual writes integer bounds as texts, as a source does whose key is read
 	// as an integer and is none.
 	textual bool
+	// captured is called before each answer about the newest position: it says how far
+	// capture is behind, and may set newest and log. Nil: a source that does not know.
+	captured func() time.Duration
 	// reads lists the bounds of chunks that were read.
 	reads [][2]string
 }
@@ -59,8 +62,13 @@ func (s *scripted) Stamp(context.Context, plugin.SourceTable) (plugin.Position, 
 }
 
 func (s *scripted) Latest(_ context.Context, req plugin.LatestRequest) (plugin.LatestResponse, error) {
-	newest := plugin.Position{Text: s.newest}
-	return plugin.LatestResponse{End: newest, Newest: newest}, nil
+	var out plugin.LatestResponse
+	if s.captured != nil && req.CaptureLag {
+		out.CaptureLag = new(s.captured())
+	}
+	out.Newest = plugin.Position{Text: s.newest}
+	out.End = out.Newest
+	return out, nil
 }
 
 func (s *scripted) PlanBatch(_ context.Context, req plugin.PlanBatchRequest) (plugin.BatchPlan, error) {

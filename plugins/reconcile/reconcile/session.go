@@ -21,9 +21,9 @@ import (
 //
 //	read the ledger, then pin silver     (so silver holds every change up to the position read)
 //	read the source's newest position, then count the source
-//	look for keys in flight, if counts differ
+//	wait for capture to pass that count, where asked to, and look for keys in flight, if counts differ
 //	read the newest position again, then the rows of the chosen buckets, once
-//	look for keys in flight again, if rows differ
+//	wait for capture, and look for keys in flight again, if rows differ
 //	check the records of the newest chunked snapshot
 //	append the report
 //

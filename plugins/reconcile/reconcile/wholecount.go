@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -28,7 +29,7 @@ func (r *run) countWhole(ctx context.Context) error {
 		return err
 	}
 	if whole.source != whole.silver {
-		moved, err := r.pinInFlight(ctx, end.Text)
+		moved, err := r.awaitInFlight(ctx, time.Now(), end.Text)
 		if err != nil {
 			return err
 		}

@@ -61,10 +61,11 @@ type world struct {
 	source plugin.Source
 	budget int64
 	dir    string
-	// settle, keys and again go into the request.
+	// settle, keys, again and await go into the request.
 	settle bool
 	keys   []string
 	again  []plugin.KeyRange
+	await  time.Duration
 }
 
 func newWorld(key []string, fields ...arrow.Field) *world {
@@ -308,7 +309,7 @@ func (w *world) request() plugin.CheckRequest {
 		Address: "check.orders", Object: sourceName,
 		Source: plugin.SourceTable{Address: "table.orders", Object: cty.ObjectVal(map[string]cty.Value{"object": cty.StringVal(sourceName)}), Key: w.declared},
 		Silver: plugin.TableRef{Name: silverName}, Bronze: plugin.TableRef{Name: bronzeName},
-		Key: w.key, Instances: []string{"dbo_orders"}, Settle: w.settle, Keys: w.keys, Again: w.again,
+		Key: w.key, Instances: []string{"dbo_orders"}, Settle: w.settle, Keys: w.keys, Again: w.again, AwaitCapture: w.await,
 		SourceSchema: arrow.NewSchema(append([]arrow.Field{
 			column("_capture_instance", words), column("_start_lsn", words), column("_seqval", words),
 			column("_operation", arrow.PrimitiveTypes.Int32), column("_command_id", arrow.PrimitiveTypes.Int32), column("_commit_ts", ntz),

@@ -3,6 +3,7 @@ package mssql
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/pipectl/pipectl/core/diag"
 	"github.com/pipectl/pipectl/core/plugin"
@@ -143,6 +144,11 @@ func (s *session) Latest(ctx context.Context, req plugin.LatestRequest) (plugin.
 	var out plugin.LatestResponse
 	st := s.state(req.Table.Address)
 	err = s.plan(ctx, "latest", func(c *conn) error {
+		// Before the newest position, which is then at least as new.
+		lag, err := captureLag(ctx, c, req.CaptureLag)
+		if err != nil {
+			return err
+		}
 		newest, err := s.newestOn(ctx, c, req.After, after)
 		if err != nil {
 			return err
@@ -152,7 +158,7 @@ func (s *session) Latest(ctx context.Context, req plugin.LatestRequest) (plugin.
 			upper = until
 		}
 		if upper.Compare(after) <= 0 {
-			out = plugin.LatestResponse{End: req.After, Newest: s.seen(newest, req)}
+			out = plugin.LatestResponse{End: req.After, Newest: s.seen(newest, req), CaptureLag: lag}
 			return nil
 		}
 		if req.MaxCommits > 0 {
@@ -181,10 +187,25 @@ func (s *session) Latest(ctx context.Context, req plugin.LatestRequest) (plugin.
 		st.mu.Lock()
 		st.clock = &k
 		st.mu.Unlock()
+		out.CaptureLag = lag
 		out.Newest, err = s.timeOfNewest(ctx, c, newest, out.End)
 		return err
 	})
 	return out, err
+}
+
+// captureLag is how far capture is behind the server's clock, nil when nobody asks
+// or nothing was captured yet. In the hour that a clock set back tells twice it may
+// be below zero: that is not known, too.
+func captureLag(ctx context.Context, c *conn, asked bool) (*time.Duration, error) {
+	if !asked {
+		return nil, nil
+	}
+	r, ok, err := c.one(ctx, tsql.CaptureLag())
+	if err != nil || !ok || r.null("lag_ms") || r.integer("lag_ms") < 0 {
+		return nil, err
+	}
+	return new(time.Duration(r.integer("lag_ms")) * time.Millisecond), nil
 }
 
 // seen is the newest position without asking for its time.

@@ -3,6 +3,15 @@ package tsql
 // Ping is one round trip.
 func Ping() Query { return query("round trip", "SELECT 1 AS one") }
 
+// CaptureLag answers lag_ms: how old the newest commit, or idle entry, is that
+// capture has passed, by the server's clock. No row or NULL before the first
+// (Microsoft: cdc.lsn_time_mapping, "tran_end_time", which is in the server's
+// local time, as GETDATE is).
+func CaptureLag() Query {
+	return query("how far capture is", "SELECT TOP (1) DATEDIFF_BIG(millisecond, m.tran_end_time, GETDATE()) AS lag_ms"+
+		" FROM cdc.lsn_time_mapping AS m ORDER BY m.start_lsn DESC")
+}
+
 // NetworkWait answers wait_ms: how long this session has waited for its
 // client to take rows; no row means zero (Microsoft:
 // sys.dm_exec_session_wait_stats, readable for one's own session).

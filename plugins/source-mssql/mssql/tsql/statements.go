@@ -16,7 +16,7 @@ func All() ([]Query, error) {
 	for _, q := range []Query{
 		MaxLSN(), MaxLSNBeside(high), MinLSN(instance), Increment(low), Decrement(high),
 		ServerVersion(), ZoneName(), ZoneOffset(),
-		Ping(), NetworkWait(), Database(), Updateability(),
+		Ping(), CaptureLag(), NetworkWait(), Database(), Updateability(),
 		CaptureInstances(), CaptureInstancesOf(orders), CapturedColumns(instance), DDLHistory(instance), TableColumns(orders),
 	} {
 		collect.add(q, nil)

@@ -2843,12 +2843,14 @@ func (x *PositionResponse) GetDiagnostics() []*Diagnostic {
 }
 
 type LatestRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	Table         *SourceTable           `protobuf:"bytes,2,opt,name=table,proto3" json:"table,omitempty"`
-	After         *Position              `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
-	Until         *Position              `protobuf:"bytes,4,opt,name=until,proto3" json:"until,omitempty"`
-	MaxCommits    int64                  `protobuf:"varint,5,opt,name=max_commits,json=maxCommits,proto3" json:"max_commits,omitempty"`
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	Session    string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	Table      *SourceTable           `protobuf:"bytes,2,opt,name=table,proto3" json:"table,omitempty"`
+	After      *Position              `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
+	Until      *Position              `protobuf:"bytes,4,opt,name=until,proto3" json:"until,omitempty"`
+	MaxCommits int64                  `protobuf:"varint,5,opt,name=max_commits,json=maxCommits,proto3" json:"max_commits,omitempty"`
+	// Answer capture_lag_us, too.
+	CaptureLag    bool `protobuf:"varint,6,opt,name=capture_lag,json=captureLag,proto3" json:"capture_lag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2918,11 +2920,22 @@ func (x *LatestRequest) GetMaxCommits() int64 {
 	return 0
 }
 
+func (x *LatestRequest) GetCaptureLag() bool {
+	if x != nil {
+		return x.CaptureLag
+	}
+	return false
+}
+
 type LatestResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	End           *Position              `protobuf:"bytes,1,opt,name=end,proto3" json:"end,omitempty"`
-	Newest        *Position              `protobuf:"bytes,2,opt,name=newest,proto3" json:"newest,omitempty"`
-	Diagnostics   []*Diagnostic          `protobuf:"bytes,3,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	End         *Position              `protobuf:"bytes,1,opt,name=end,proto3" json:"end,omitempty"`
+	Newest      *Position              `protobuf:"bytes,2,opt,name=newest,proto3" json:"newest,omitempty"`
+	Diagnostics []*Diagnostic          `protobuf:"bytes,3,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	// How old the newest commit is that can be read as changes, by the source's own
+	// clock, when this was answered: whatever was committed longer ago can be read.
+	// Absent: not asked, or not known.
+	CaptureLagUs  *int64 `protobuf:"varint,4,opt,name=capture_lag_us,json=captureLagUs,proto3,oneof" json:"capture_lag_us,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2976,6 +2989,13 @@ func (x *LatestResponse) GetDiagnostics() []*Diagnostic {
 		return x.Diagnostics
 	}
 	return nil
+}
+
+func (x *LatestResponse) GetCaptureLagUs() int64 {
+	if x != nil && x.CaptureLagUs != nil {
+		return *x.CaptureLagUs
+	}
+	return 0
 }
 
 type PlanBatchRequest struct {
@@ -6721,9 +6741,13 @@ type CheckRequest struct {
 	// Ranges in which an earlier look of the same check found keys. Where keys are
 	// not looked at one by one, the rows of these ranges are to be compared, whatever
 	// else is chosen. See Result.looked_again.
-	Again         []*KeyRange `protobuf:"bytes,16,rep,name=again,proto3" json:"again,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Again []*KeyRange `protobuf:"bytes,16,rep,name=again,proto3" json:"again,omitempty"`
+	// How long a look may wait, after it has read rows of the source that differ,
+	// until everything that it can have seen can be read as changes, too: see
+	// LatestResponse.capture_lag_us. 0: not at all. May be ignored.
+	AwaitCaptureMs int64 `protobuf:"varint,17,opt,name=await_capture_ms,json=awaitCaptureMs,proto3" json:"await_capture_ms,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *CheckRequest) Reset() {
@@ -6866,6 +6890,13 @@ func (x *CheckRequest) GetAgain() []*KeyRange {
 		return x.Again
 	}
 	return nil
+}
+
+func (x *CheckRequest) GetAwaitCaptureMs() int64 {
+	if x != nil {
+		return x.AwaitCaptureMs
+	}
+	return 0
 }
 
 // KeyRange has bounds as in RunCheckResponse.Finding; empty is open.
@@ -8902,18 +8933,22 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x04from\x18\x03 \x01(\tR\x04from\"\x8c\x01\n" +
 	"\x10PositionResponse\x127\n" +
 	"\bposition\x18\x01 \x01(\v2\x1b.pipectl.plugin.v1.PositionR\bposition\x12?\n" +
-	"\vdiagnostics\x18\x02 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\"\xe6\x01\n" +
+	"\vdiagnostics\x18\x02 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\"\x87\x02\n" +
 	"\rLatestRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x124\n" +
 	"\x05table\x18\x02 \x01(\v2\x1e.pipectl.plugin.v1.SourceTableR\x05table\x121\n" +
 	"\x05after\x18\x03 \x01(\v2\x1b.pipectl.plugin.v1.PositionR\x05after\x121\n" +
 	"\x05until\x18\x04 \x01(\v2\x1b.pipectl.plugin.v1.PositionR\x05until\x12\x1f\n" +
 	"\vmax_commits\x18\x05 \x01(\x03R\n" +
-	"maxCommits\"\xb5\x01\n" +
+	"maxCommits\x12\x1f\n" +
+	"\vcapture_lag\x18\x06 \x01(\bR\n" +
+	"captureLag\"\xf3\x01\n" +
 	"\x0eLatestResponse\x12-\n" +
 	"\x03end\x18\x01 \x01(\v2\x1b.pipectl.plugin.v1.PositionR\x03end\x123\n" +
 	"\x06newest\x18\x02 \x01(\v2\x1b.pipectl.plugin.v1.PositionR\x06newest\x12?\n" +
-	"\vdiagnostics\x18\x03 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\"\xe1\x01\n" +
+	"\vdiagnostics\x18\x03 \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnostics\x12)\n" +
+	"\x0ecapture_lag_us\x18\x04 \x01(\x03H\x00R\fcaptureLagUs\x88\x01\x01B\x11\n" +
+	"\x0f_capture_lag_us\"\xe1\x01\n" +
 	"\x10PlanBatchRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x124\n" +
 	"\x05table\x18\x02 \x01(\v2\x1e.pipectl.plugin.v1.SourceTableR\x05table\x121\n" +
@@ -9313,7 +9348,7 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"\vdiagnostics\x18\n" +
 	" \x03(\v2\x1d.pipectl.plugin.v1.DiagnosticR\vdiagnosticsB\r\n" +
 	"\v_verdict_usB\a\n" +
-	"\x05event\"\xee\x04\n" +
+	"\x05event\"\x98\x05\n" +
 	"\fCheckRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x14\n" +
 	"\x05grant\x18\x02 \x01(\tR\x05grant\x12\x18\n" +
@@ -9331,7 +9366,8 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"\rsource_limits\x18\r \x01(\v2\x19.pipectl.plugin.v1.LimitsR\fsourceLimits\x12\x16\n" +
 	"\x06settle\x18\x0e \x01(\bR\x06settle\x12\x12\n" +
 	"\x04keys\x18\x0f \x03(\tR\x04keys\x121\n" +
-	"\x05again\x18\x10 \x03(\v2\x1b.pipectl.plugin.v1.KeyRangeR\x05again\"*\n" +
+	"\x05again\x18\x10 \x03(\v2\x1b.pipectl.plugin.v1.KeyRangeR\x05again\x12(\n" +
+	"\x10await_capture_ms\x18\x11 \x01(\x03R\x0eawaitCaptureMs\"*\n" +
 	"\bKeyRange\x12\x0e\n" +
 	"\x02lo\x18\x01 \x01(\tR\x02lo\x12\x0e\n" +
 	"\x02hi\x18\x02 \x01(\tR\x02hi\"\xd9\x01\n" +
@@ -9856,6 +9892,7 @@ func file_pipectl_plugin_v1_plugin_proto_init() {
 		(*Literal_Timestamp)(nil),
 		(*Literal_TimestampNtz)(nil),
 	}
+	file_pipectl_plugin_v1_plugin_proto_msgTypes[30].OneofWrappers = []any{}
 	file_pipectl_plugin_v1_plugin_proto_msgTypes[34].OneofWrappers = []any{
 		(*ReadRequest_Range)(nil),
 		(*ReadRequest_Chunk)(nil),
