@@ -208,7 +208,7 @@ func (x *execution) whyDifferent(c *model.Check) string {
 	if stream.Bootstrap == model.BootstrapNone {
 		return "The findings name keys and columns. " + stream.Addr.String() + " began without a snapshot, so rows that have not changed since are in no table of the lake. " + plugin.LoadAnew
 	}
-	return "The findings name keys and columns. A column that came or went at the source differs until its rows change: `pipectl plan` names it. " +
+	return "The findings name keys and columns. A column that came or went at the source, or is captured only since, differs in each row until that row changes. " +
 		"Other causes are a program that writes the table, a key that is not unique, and a capture job that is more than " + captureWait.String() + " behind. A silver with another target is built anew from bronze, without the source."
 }
 

@@ -190,7 +190,7 @@ func unreadable(row, whole string, err error) error {
 	if !errors.As(err, &unfit) {
 		return err
 	}
-	return diag.Errorf(diag.KindSchemaChanged, codeValue, fmt.Sprintf("Nothing of the %s is used. Choose a type that holds it, as columns = { %q = { as = \"string\" } } does, or start again if the column's type changed.", whole, unfit.column),
+	return diag.Errorf(diag.KindSchemaChanged, codeValue, fmt.Sprintf("Nothing of the %s is used. If the column's type has changed, start again. Else choose a type that holds it, as columns = { %s = { as = \"string\" } } does. Tables with rows of another type cannot take that: `pipectl plan` tells, and what to do then.", whole, inHCL(unfit.column)),
 		"%s cannot be read: %s", row, err).At("columns", unfit.column).Err()
 }
 

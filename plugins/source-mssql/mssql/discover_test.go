@@ -137,8 +137,9 @@ func TestTheUnionOfInstances(t *testing.T) {
 		"one":                             {instances: []captured{holds("a", 1, 1, col("id", "int"), col("note", "varchar"))}, want: "id int, note string"},
 		"the first spelling stays":        {instances: []captured{holds("a", 1, 1, col("Id", "int")), holds("b", 2, 2, col("ID", "int"), col("new", "bit"))}, want: "Id int, new boolean"},
 		"the newer type holds more":       {instances: []captured{holds("a", 1, 1, col("amount", "decimal")), holds("b", 2, 2, wide)}, want: "amount decimal(18,4)"},
-		"the newer type is narrower":      {instances: []captured{holds("a", 1, 1, wide), holds("b", 2, 2, col("amount", "decimal"))}, want: "which the type decimal(9,2) of b cannot hold", code: codeSchemaChanged},
-		"read as one type":                {instances: []captured{holds("a", 1, 1, wide), holds("b", 2, 2, col("amount", "decimal"))}, rules: []plugin.ColumnRule{{Name: "amount", As: "string"}}, want: "amount string"},
+		"the newer type is narrower":      {instances: []captured{holds("a", 1, 1, wide), holds("b", 2, 2, col("amount", "decimal"))}, want: "amount decimal(18,4)"},
+		"the newer type is another one":   {instances: []captured{holds("a", 1, 1, wide), holds("b", 2, 2, col("amount", "date"))}, want: "The column amount is decimal(18,4) in a and date in b", code: codeSchemaChanged},
+		"read as one type":                {instances: []captured{holds("a", 1, 1, wide), holds("b", 2, 2, col("amount", "date"))}, rules: []plugin.ColumnRule{{Name: "amount", As: "string"}}, want: "amount string"},
 		"computed columns are left out":   {instances: []captured{holds("a", 1, 1, col("id", "int"), computed)}, want: "id int", warns: true},
 		"a type that cannot be read":      {instances: []captured{holds("a", 1, 1, col("id", "int"), col("place", "geography"))}, want: "a.place has the type geography", code: codeColumnType},
 		"dropping it helps":               {instances: []captured{holds("a", 1, 1, col("id", "int"), col("place", "geography"))}, rules: []plugin.ColumnRule{{Name: "place", Drop: true}}, want: "id int"},
@@ -174,6 +175,24 @@ func TestTheUnionOfInstances(t *testing.T) {
 				t.Fatalf("%q, warnings %v", got, problems.Warnings())
 			}
 		})
+	}
+}
+
+// The advice about a column that is two types names only what both can be read as.
+func TestAColumnOfTwoTypesNamesWhatReadsBoth(t *testing.T) {
+	t.Parallel()
+	const exclude = "eave it out with exclude = [\"m\"]. Where no stream needs what a has from before 0x"
+	const rows = "Tables with rows of another type cannot take that: `pipectl plan` tells. "
+	for _, tc := range []struct{ older, newer, want string }{
+		{"varchar", "int", "Read it as one type with columns = { \"m\" = { as = \"string\" } }. " + rows + "Or l" + exclude},
+		{"int", "varchar", "Read it as one type with columns = { \"m\" = { as = \"string\" } }, or as \"int\" where all values are. " + rows + "Or l" + exclude},
+		{"varbinary", "int", "L" + exclude},
+	} {
+		cfg, _ := parseTable(plugin.SourceTable{Object: object(objectSchema().EmptyValue(), nil)})
+		_, problems := inferShape([]captured{holds("a", 1, 1, col("m", tc.older)), holds("b", 2, 2, col("m", tc.newer))}, cfg)
+		if problems = problems.Errors(); len(problems) != 1 || problems[0].Code != codeSchemaChanged || !strings.HasPrefix(problems[0].Detail, tc.want) {
+			t.Errorf("%s, %s: %+v", tc.older, tc.newer, problems)
+		}
 	}
 }
 

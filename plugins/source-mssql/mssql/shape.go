@@ -137,20 +137,35 @@ func (s *shape) add(instances []captured, ci captured, col column, r rule) *diag
 		switch {
 		case !strings.EqualFold(have.name, col.name):
 			continue
-		case chosen || have.typ == typ:
+		case chosen || typ.fits(have.typ):
 		case have.typ.fits(typ):
 			s.columns[i].typ = typ
 		default:
-			older := instances[0]
-			d := diag.Errorf(diag.KindSchemaChanged, codeSchemaChanged,
-				fmt.Sprintf("Read it as one type, for example columns = { %s = { as = \"string\" } }, or disable %s once the stream is past %s.", inHCL(col.name), older.name, ci.start),
-				"The column %s is %s in %s, which the type %s of %s cannot hold", col.name, have.typ, older.name, col.sql, ci.name)
-			return place(d)
+			older := instances[0].name
+			detail := oneTypeAdvice(col.name, have.typ, typ)
+			detail += fmt.Sprintf("eave it out with exclude = [%s]. Where no stream needs what %s has from before %s any more, that instance can be disabled instead.", inHCL(col.name), older, ci.start)
+			return place(diag.Errorf(diag.KindSchemaChanged, codeSchemaChanged, detail,
+				"The column %s is %s in %s and %s in %s: neither type holds the other", col.name, have.typ, older, col.sql, ci.name))
 		}
 		return nil
 	}
 	s.columns = append(s.columns, outColumn{name: col.name, typ: typ, chosen: chosen})
 	return nil
+}
+
+// oneTypeAdvice says as what a column can be read that is of two types; what it can
+// be left out with follows, without its first letter. Both can be text, but for
+// bytes. The tables have the older type, which the newer may be read as, too.
+func oneTypeAdvice(name string, older, newer outType) string {
+	text := outType{kind: kindString}
+	if !older.casts(text) || !newer.casts(text) {
+		return "L"
+	}
+	advice := fmt.Sprintf("Read it as one type with columns = { %s = { as = \"string\" } }", inHCL(name))
+	if older != text && newer.casts(older) {
+		advice += fmt.Sprintf(", or as %q where all values are", older)
+	}
+	return advice + ". Tables with rows of another type cannot take that: `pipectl plan` tells. Or l"
 }
 
 // inHCL is a name as a string of the configuration, whose escapes are fewer
