@@ -367,14 +367,17 @@ func TestKeysOfSnapshotsConcernThoseWhoTakeOne(t *testing.T) {
 			if before != nil {
 				before(r)
 			}
-			r.Tables[0].Diagnostics = append(r.Tables[0].Diagnostics, diag.Warningf(plugin.CodeSnapshotKeys, "Look.", "no such key"))
+			r.Tables[0].Diagnostics = append(r.Tables[0].Diagnostics, diag.Warningf(plugin.CodeSnapshotKeys, "Look.", "no such key"),
+				diag.Warningf(plugin.CodeSnapshotIsolation, "Look.", "not allowed"))
 		}
 		s := w.plan().Step(theStream)
-		i := slices.IndexFunc(s.Diagnostics, func(d diag.Diagnostic) bool { return d.Code == plugin.CodeSnapshotKeys })
-		if i < 0 || (s.Diagnostics[i].Severity == diag.Error) != c.fails {
-			t.Errorf("%s: %v", name, s.Diagnostics)
-		} else if c.fails && s.Diagnostics[i].Kind != diag.KindConfiguration {
-			t.Errorf("%s: kind %s", name, s.Diagnostics[i].Kind)
+		for _, code := range []string{plugin.CodeSnapshotKeys, plugin.CodeSnapshotIsolation} {
+			i := slices.IndexFunc(s.Diagnostics, func(d diag.Diagnostic) bool { return d.Code == code })
+			if i < 0 || (s.Diagnostics[i].Severity == diag.Error) != c.fails {
+				t.Errorf("%s: %s: %v", name, code, s.Diagnostics)
+			} else if c.fails && s.Diagnostics[i].Kind != diag.KindConfiguration {
+				t.Errorf("%s: kind %s", name, s.Diagnostics[i].Kind)
+			}
 		}
 	}
 }

@@ -60,7 +60,7 @@ func (p *planning) stream(ctx context.Context, lake *Lake, s *model.Stream, tabl
 	step.Diagnostics = append(step.Diagnostics, table.Origin.Locate(table.Addr, info.Diagnostics)...)
 	if step.Diagnostics.HasErrors() {
 		if p.logs[s.Addr].Newest < 0 { // all that is to be corrected before the snapshot
-			needSnapshotKeys(step)
+			needSnapshot(step)
 		}
 		return nil
 	}
@@ -101,16 +101,16 @@ func (p *planning) stream(ctx context.Context, lake *Lake, s *model.Stream, tabl
 		return err
 	}
 	if step.Kind == plan.FullSnapshot {
-		needSnapshotKeys(step)
+		needSnapshot(step)
 	}
 	return nil
 }
 
-// needSnapshotKeys makes an error of what the source says of the columns to cut
-// snapshots on: the snapshot would be refused when it begins, perhaps at night.
-func needSnapshotKeys(step *plan.Step) {
+// needSnapshot makes an error of what the source says that only a snapshot needs: it
+// would be refused when it begins, perhaps at night.
+func needSnapshot(step *plan.Step) {
 	for i := range step.Diagnostics {
-		if d := &step.Diagnostics[i]; d.Code == plugin.CodeSnapshotKeys {
+		if d := &step.Diagnostics[i]; d.Code == plugin.CodeSnapshotKeys || d.Code == plugin.CodeSnapshotIsolation {
 			d.Severity, d.Kind = diag.Error, diag.KindConfiguration
 		}
 	}

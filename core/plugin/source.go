@@ -68,6 +68,11 @@ type ColumnRule struct {
 // one makes it an error of that step.
 const CodeSnapshotKeys = "source.snapshot_keys"
 
+// CodeSnapshotIsolation is the code of the diagnostic with which a source says that
+// its database does not allow the isolation that snapshots are to be read under. It
+// is a warning and becomes an error as that of CodeSnapshotKeys does.
+const CodeSnapshotIsolation = "source.snapshot_isolation"
+
 // InspectRequest asks about all tables of a source at once.
 type InspectRequest struct {
 	Tables []SourceTable

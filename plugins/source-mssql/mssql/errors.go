@@ -201,7 +201,7 @@ func (c connection) diagnose(err error) error {
 	case number == errLockTimeout:
 		return fail(diag.KindTransient, codeLockTimeout, "A writer holds locks for longer than lock_timeout; raise it, or read with isolation = \"snapshot\". The server says: "+said, "A read of the source table waited too long for a lock")
 	case number == errNoSnapshot:
-		return withPath(fail(diag.KindConfiguration, codeIsolation, "A DBA allows it with ALTER DATABASE ... SET ALLOW_SNAPSHOT_ISOLATION ON; else set isolation = \"read_committed\".", "The database %s does not allow snapshot isolation", c.driver.Database), argIsolation)
+		return withPath(fail(diag.KindConfiguration, codeIsolation, isolationAdvice, "The database %s does not allow snapshot isolation", c.driver.Database), argIsolation)
 	case number == errUnknownZone && c.zone != "auto":
 		return c.unknownZone(said)
 	case number == errSelectDenied || number == errColumnDenied:

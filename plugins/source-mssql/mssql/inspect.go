@@ -52,6 +52,7 @@ func (s *session) inspect(ctx context.Context, c *conn, req plugin.InspectReques
 	}
 	for i, t := range req.Tables {
 		info, err := s.inspectTable(ctx, c, t, list, newest, req)
+		info.Diagnostics = append(info.Diagnostics, s.isolationDoubts(db)...)
 		if i == 0 { // they are all of the database's: said once
 			info.Diagnostics = append(info.Diagnostics, silence(out.Newest, db)...)
 			info.Diagnostics = append(info.Diagnostics, s.clocks.said()...)
@@ -72,6 +73,19 @@ func (s *session) inspect(ctx context.Context, c *conn, req plugin.InspectReques
 		out.Tables = append(out.Tables, info)
 	}
 	return out, nil
+}
+
+// isolationAdvice is what to do where the database does not allow snapshot isolation.
+const isolationAdvice = "A DBA allows it with ALTER DATABASE ... SET ALLOW_SNAPSHOT_ISOLATION ON; else set isolation = \"read_committed\"."
+
+// isolationDoubts tells that the next snapshot would be refused for its isolation.
+// Nothing else is read under it.
+func (s *session) isolationDoubts(db record) diag.List {
+	if s.config.locking.Isolation != tsql.Snapshot || db.integer("snapshot_isolation_state") == 1 {
+		return nil
+	}
+	return diag.List{diag.Warningf(plugin.CodeSnapshotIsolation, "The source reads snapshots with isolation = \"snapshot\". "+isolationAdvice,
+		"The database %s does not allow snapshot isolation", db.text("name"))}
 }
 
 func (s *session) inspectTable(ctx context.Context, c *conn, table plugin.SourceTable, list []instance, newest lsn.LSN, req plugin.InspectRequest) (plugin.TableInfo, error) {

@@ -272,6 +272,10 @@ func TestIsolationOfSnapshots(t *testing.T) {
 	db.AllowSnapshot(false)
 	_, _, _, err = read(s.Read(ctx, plugin.ReadRequest{Table: table(), Chunk: &plugin.Chunk{}, Stamp: plugin.Position{Text: at(1).String()}, Isolation: "snapshot"}))
 	wantDiag(t, err, diag.KindConfiguration, codeIsolation, "ALLOW_SNAPSHOT_ISOLATION")
+	// A plan can tell before.
+	equal(t, warned(t, inspect(t, open(t, db, nil), table())), nil)
+	equal(t, warned(t, inspect(t, open(t, db, written{"isolation": str("snapshot")}), table())),
+		[]string{"source.snapshot_isolation : The database " + db.Name() + " does not allow snapshot isolation"})
 	// The level does not stick to connections that others use (report D-53).
 	if end := latest(t, s, table(), start(t, s, table(), "earliest")); !end.HasCommit {
 		t.Errorf("%+v", end)

@@ -22,11 +22,11 @@ func NetworkWait() Query {
 
 // Database answers one row about the current database: name, broker_guid,
 // group_database_id (NULL outside an availability group), is_cdc_enabled,
-// server, version, login_user. It is found by name: in Azure SQL Database DB_ID
+// snapshot_isolation_state (1 where it is allowed, else off or on its way), server, version, login_user. It is found by name: in Azure SQL Database DB_ID
 // may be another number than sys.databases has (Microsoft: DB_ID (Transact-SQL)).
 func Database() Query {
 	return query("database", "SELECT d.name, CONVERT(varchar(36), d.service_broker_guid) AS broker_guid,"+
-		" CONVERT(varchar(36), d.group_database_id) AS group_database_id, d.is_cdc_enabled,"+
+		" CONVERT(varchar(36), d.group_database_id) AS group_database_id, d.is_cdc_enabled, d.snapshot_isolation_state,"+
 		" CONVERT(nvarchar(256), SERVERPROPERTY('ServerName')) AS server,"+
 		" CONVERT(varchar(128), SERVERPROPERTY('ProductVersion')) AS version, USER_NAME() AS login_user, SYSUTCDATETIME() AS utc_now"+
 		" FROM sys.databases AS d WHERE d.name = DB_NAME()")
