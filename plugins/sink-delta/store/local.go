@@ -261,7 +261,7 @@ func (l *Local) walk(ctx context.Context, dir, prefix, startAfter string, yield 
 		yield(Info{}, pathError("list", prefix, err))
 		return false
 	}
-	entries, err := os.ReadDir(filepath.Join(l.root, filepath.FromSlash(dir)))
+	objects, err := l.objects(dir, prefix, startAfter)
 	if err != nil {
 		if err = classify(err); errors.Is(err, fs.ErrNotExist) {
 			return true
@@ -269,47 +269,87 @@ func (l *Local) walk(ctx context.Context, dir, prefix, startAfter string, yield 
 		yield(Info{}, pathError("list", prefix, err))
 		return false
 	}
-	if dir != "" {
-		dir += "/"
-	}
-	// Paths sort by their bytes, and a folder stands in them as "name/".
-	key := func(e fs.DirEntry) string {
-		if e.IsDir() {
-			return e.Name() + "/"
-		}
-		return e.Name()
-	}
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(key(a), key(b)) })
-	for _, e := range entries {
-		path := dir + key(e)
-		if e.IsDir() {
-			// A folder counts when something in it can have the prefix and lie
-			// behind startAfter.
-			if !strings.HasPrefix(path, prefix) && !strings.HasPrefix(prefix, path) {
-				continue
-			}
-			if path < startAfter && !strings.HasPrefix(startAfter, path) {
-				continue
-			}
-			if !l.walk(ctx, strings.TrimSuffix(path, "/"), prefix, startAfter, yield) {
+	for _, o := range objects {
+		if o.IsDir() {
+			if !l.walk(ctx, strings.TrimSuffix(o.path, "/"), prefix, startAfter, yield) {
 				return false
 			}
 			continue
 		}
-		if path <= startAfter || !strings.HasPrefix(path, prefix) || isTemp(e.Name()) {
-			continue
-		}
-		st, err := e.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // deleted since the folder was read
-		}
-		if err != nil {
-			yield(Info{}, pathError("list", path, classify(err)))
-			return false
-		}
-		if !yield(Info{Path: path, Size: st.Size(), Modified: st.ModTime()}, nil) {
+		if !yield(Info{Path: o.path, Size: o.Size(), Modified: o.ModTime()}, nil) {
 			return false
 		}
 	}
 	return true
+}
+
+// object is a file or folder with its path in the store: a folder's ends with a slash.
+type object struct {
+	fs.FileInfo
+	path string
+}
+
+// objects are what a listing takes of a folder, in the order of their paths' bytes, in
+// which a folder stands as "name/". Of the rest only the names are read, neither looked
+// at nor sorted: the log of a table with many commits is listed for the newest ones.
+func (l *Local) objects(dir, prefix, startAfter string) ([]object, error) {
+	folder := filepath.Join(l.root, filepath.FromSlash(dir))
+	f, err := os.Open(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if dir != "" {
+		dir += "/"
+	}
+	// The parts of both that are below this folder. Outside of it, prefix holds for all in
+	// it; startAfter too, or for nothing.
+	prefix, _ = cutFolder(prefix, dir)
+	rest, inside := cutFolder(startAfter, dir)
+	if !inside && startAfter > dir {
+		return nil, nil
+	}
+	startAfter = rest
+	var out []object
+	for {
+		names, err := f.Readdirnames(1024)
+		for _, name := range names {
+			// A folder counts when something in it can have the prefix and lie behind
+			// startAfter.
+			file := name > startAfter && strings.HasPrefix(name, prefix) && !isTemp(name)
+			sub := strings.HasPrefix(name+"/", prefix) || strings.HasPrefix(prefix, name+"/")
+			if sub {
+				sub = name+"/" >= startAfter || strings.HasPrefix(startAfter, name+"/")
+			}
+			if !file && !sub {
+				continue
+			}
+			st, err := os.Lstat(filepath.Join(folder, name))
+			switch {
+			case errors.Is(err, fs.ErrNotExist): // deleted since the folder was read
+			case err != nil:
+				return nil, err
+			case st.IsDir() && sub:
+				out = append(out, object{st, dir + name + "/"})
+			case !st.IsDir() && file:
+				out = append(out, object{st, dir + name})
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			slices.SortFunc(out, func(a, b object) int { return strings.Compare(a.path, b.path) })
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// cutFolder is what of a path is below a folder, "" and false when nothing is.
+func cutFolder(path, dir string) (string, bool) {
+	rest, ok := strings.CutPrefix(path, dir)
+	if !ok {
+		return "", false
+	}
+	return rest, true
 }
