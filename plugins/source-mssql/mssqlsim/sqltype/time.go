@@ -31,7 +31,11 @@ func fitTime(n int64, to Type) (int64, error) {
 		}
 		return epoch1900 + n, nil
 	case SmallDateTime:
-		n = (n + 30*TicksPerSecond) / TicksPerMinute * TicksPerMinute
+		const ms = TicksPerSecond / 1000
+		if seconds := n % TicksPerMinute; seconds > 29_998*ms && seconds < 29_999*ms {
+			return 0, Unsupported("a time between 29.998 and 29.999 seconds as smalldatetime, which Microsoft's page rounds neither up nor down")
+		}
+		n = SmallDateTimeTicks(n)
 		if n < epoch1900 || n >= epoch1900+65536*TicksPerDay {
 			return 0, Errorf(242, "The conversion of a datetime data type to a smalldatetime data type resulted in an out-of-range value.")
 		}
@@ -88,7 +92,7 @@ func (l *Locale) toTime(v Value, from, to Type, style int) (Value, error) {
 		days := toFloat(v)
 		n, err := int64(0), error(nil)
 		if math.Abs(days) < 1e7 {
-			n, err = fitTime(epoch1900+int64(math.Round(days*TicksPerDay)), to)
+			n, err = fitTime(DateTimeTicks(epoch1900+int64(math.Round(days*TicksPerDay))), to)
 		}
 		if err != nil || math.Abs(days) >= 1e7 {
 			return Value{}, Errorf(8115, "Arithmetic overflow error converting expression to data type %s.", to.Kind)

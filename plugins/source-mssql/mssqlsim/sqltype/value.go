@@ -293,3 +293,9 @@ func DateTimeTicks(n int64) int64 {
 	k := (rest*3 + 50_000) / 100_000
 	return day*TicksPerDay + (k*100_000+1)/3
 }
+
+// SmallDateTimeTicks gives the minute that smalldatetime makes of a moment: seconds of 29.999 or more are rounded up (Microsoft:
+// smalldatetime (Transact-SQL)).
+func SmallDateTimeTicks(n int64) int64 {
+	return (n + 30*TicksPerSecond + TicksPerSecond/1000) / TicksPerMinute * TicksPerMinute
+}

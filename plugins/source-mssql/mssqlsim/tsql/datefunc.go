@@ -126,7 +126,7 @@ func (b *binder) dateAdd(part string, n, e expr) expr {
 		case sqltype.DateTime:
 			in = in && ticks >= firstDateTime
 		case sqltype.SmallDateTime:
-			ticks = (ticks + 30*sqltype.TicksPerSecond) / sqltype.TicksPerMinute * sqltype.TicksPerMinute
+			ticks = sqltype.SmallDateTimeTicks(ticks)
 			in = in && ticks >= firstSmall && ticks < endOfSmall
 		case sqltype.DateTimeOffset:
 			utc := ticks - int64(v.Offset())*sqltype.TicksPerMinute
