@@ -97,3 +97,29 @@ func TestEveryFunctionOfTheReleaseIsKnown(t *testing.T) {
 		})
 	}
 }
+
+// A function in FROM that the release has is refused by its name; before that release, in a schema of a user, and in another place
+// than FROM it is none (Microsoft: Regular expressions functions (Transact-SQL), REGEXP_MATCHES, REGEXP_SPLIT_TO_TABLE: tables; SQL
+// Server 2025 and Azure SQL Database).
+func TestFunctionsInFromAreKnown(t *testing.T) {
+	t.Parallel()
+	for _, version := range []Version{V2022, Azure} {
+		s, err := Start(t.Context(), Options{Version: version})
+		must(t, err)
+		t.Cleanup(s.Close)
+		conn := open(t, s.DSN("master"))
+		want := func(function string) string {
+			if version == V2022 {
+				return "error 208"
+			}
+			return "refused: mssqlsim does not understand the function " + function + " in FROM"
+		}
+		answers(t, conn, []documented{
+			{"REGEXP_MATCHES", "SELECT * FROM REGEXP_MATCHES('learning', 'n')", want("REGEXP_MATCHES")},
+			{"REGEXP_MATCHES of each row", "SELECT 1 FROM sys.databases AS d CROSS APPLY Regexp_Matches(d.name, 'a') AS m", want("REGEXP_MATCHES")},
+			{"REGEXP_SPLIT_TO_TABLE", "SELECT * FROM REGEXP_SPLIT_TO_TABLE('a b', '\\s+') AS r", want("REGEXP_SPLIT_TO_TABLE")},
+			{"in a schema", "SELECT * FROM dbo.REGEXP_MATCHES('a', 'b')", "error 208"},
+			{"not in FROM", "SELECT REGEXP_MATCHES('a', 'b')", "error 195"},
+		})
+	}
+}

@@ -33,6 +33,13 @@ func TestRefusalsNameWordsOfTSQL(t *testing.T) {
 		{"DBCC with a named argument", "DBCC CHECKIDENT (x = 't')", no + "the argument x = of DBCC CHECKIDENT"},
 		{"INTO another filegroup", "SELECT n INTO dbo.u ON other FROM dbo.t", "error 1921"},
 		{"INTO the filegroup that there is", "SELECT n INTO dbo.u ON [PRIMARY] FROM dbo.t; SELECT COUNT(*) FROM dbo.u", "0"},
+		// Microsoft: SELECT - FOR Clause (Transact-SQL), whose query needs neither a FROM nor names
+		{"FOR XML of a constant", "SELECT 1 FOR XML PATH('')", no + "FOR XML, FOR JSON and FOR BROWSE"},
+		{"FOR JSON of a constant", "SELECT 1, 2 FOR JSON PATH", no + "FOR XML, FOR JSON and FOR BROWSE"},
+		{"FOR BROWSE of a constant", "SELECT 1 FOR BROWSE", no + "FOR XML, FOR JSON and FOR BROWSE"},
+		{"FOR JSON of a variable behind other statements", "DECLARE @v int = 1; SELECT @v FOR JSON PATH, WITHOUT_ARRAY_WRAPPER", no + "FOR XML, FOR JSON and FOR BROWSE"},
+		{"FOR XML of a subquery", "SELECT STUFF((SELECT ',' + 'x' FOR XML PATH('')), 1, 1, '')", no + "FOR XML, FOR JSON and FOR BROWSE"},
+		{"FOR and a name", "SELECT 1 FOR NOPE", "error 102"},
 		{"ALTER SERVER ROLE that is cut off", "ALTER SERVER ROLE sysadmin", no + "this form of ALTER ROLE and ALTER SERVER ROLE"},
 	})
 }

@@ -97,8 +97,11 @@ func (b *binder) declare(ref ast.TableReference, sc *scope, applied bool) *sourc
 		if err != nil {
 			fail(err)
 		}
-		if fn == nil {
-			failf(208, "Invalid object name '%s'.", objectName(x.SchemaObject))
+		if n := objectName(x.SchemaObject); fn == nil {
+			if n.Schema == "" && rowsetsOf2025[lower(n.Object)] && b.sess.Release() >= 2025 {
+				unsupported("the function %s in FROM", strings.ToUpper(n.Object))
+			}
+			failf(208, "Invalid object name '%s'.", n)
 		}
 		if len(x.Parameters) != len(fn.Params) {
 			failf(313, "An insufficient number of arguments were supplied for the procedure or function %s.", objectName(x.SchemaObject))

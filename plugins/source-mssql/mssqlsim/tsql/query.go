@@ -169,7 +169,7 @@ func (p *selectPlan) close() { p.input.close() }
 
 func (b *binder) spec(q *ast.QuerySpecification, outer *scope) plan {
 	if q.ForClause != nil {
-		unsupported("FOR XML, FOR JSON and FOR BROWSE")
+		unsupported(forClause)
 	}
 	if q.WindowClause != nil {
 		unsupported("the WINDOW clause")

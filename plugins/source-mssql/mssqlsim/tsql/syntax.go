@@ -56,6 +56,9 @@ func near(sql string, words []place, i int) *sqltype.Error {
 	}
 	over := i >= len(words)
 	p := words[min(i, len(words)-1)]
+	if !over && i > 0 && lower(words[i-1].text) == "for" && forClauses[lower(p.text)] { // the parser takes FOR for the name of a column
+		return sqltype.Unsupported(forClause)
+	}
 	e := sqltype.Errorf(102, "Incorrect syntax near '%s'.", bare(p.text))
 	if !over && reserved[lower(p.text)] {
 		e = sqltype.Errorf(156, "Incorrect syntax near the keyword '%s'.", p.text)
@@ -134,6 +137,11 @@ func notRead(ctx context.Context, sql string, err error) error {
 	e.Line = at
 	return e
 }
+
+// forClause is how the clauses that begin with FOR behind a SELECT are refused, whose next words are forClauses.
+const forClause = "FOR XML, FOR JSON and FOR BROWSE"
+
+var forClauses = wordSet("xml json browse")
 
 // nothingBehind refuses a parenthesis that closes behind a comma or BY, which the parser (teesql v1.1.0) lets pass. In the
 // definition of a table a comma may stand there.

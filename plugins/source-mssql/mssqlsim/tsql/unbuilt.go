@@ -61,6 +61,10 @@ var unbuiltPages = []struct {
 	{"FILESTREAM and FileTable functions", 0, "FILETABLEROOTPATH GETFILENAMESPACEPATH GETPATHLOCATOR"},
 }
 
+// rowsetsOf2025 are functions in FROM without a schema that came with SQL Server 2025 (Microsoft: Regular expressions functions
+// (Transact-SQL)).
+var rowsetsOf2025 = wordSet("regexp_matches regexp_split_to_table")
+
 // windowOnly are the functions that OVER makes (Microsoft: Ranking functions, Analytic functions).
 var windowOnly = map[string]bool{"ROW_NUMBER": true, "RANK": true, "DENSE_RANK": true, "NTILE": true, "LAG": true, "LEAD": true,
 	"FIRST_VALUE": true, "LAST_VALUE": true, "PERCENT_RANK": true, "CUME_DIST": true}
