@@ -39,6 +39,11 @@ func TestMemoryOfASessionIsBounded(t *testing.T) {
 		{"a full join", "SELECT COUNT(*) FROM dbo.few AS f FULL JOIN dbo.n AS n ON n.s = CONCAT(f.i, 'x')", ""},
 		{"a join of all pairs", "SELECT COUNT(*) FROM dbo.few AS f JOIN dbo.n AS n ON n.s < CONCAT(f.i, '')", ""},
 		{"a window", "SELECT MAX(r) FROM (SELECT RANK() OVER (ORDER BY s) AS r FROM dbo.n) AS w", ""},
+		// Rows in no order of their own are numbered as they come (Microsoft: ROW_NUMBER (Transact-SQL)).
+		{"the first of many numbers", "SELECT TOP (3) ROW_NUMBER() OVER (ORDER BY (SELECT NULL)) FROM dbo.n AS a CROSS JOIN dbo.n AS b", "1;2;3"},
+		{"all of them", "SELECT COUNT(DISTINCT r % 100), MAX(r) FROM (SELECT ROW_NUMBER() OVER (ORDER BY @@SPID, (SELECT 'x')) AS r FROM dbo.few AS a CROSS JOIN dbo.few AS b) AS w", "100|90000"},
+		{"in the order of the key", "SELECT MAX(r), MAX(i) FROM (SELECT i, ROW_NUMBER() OVER (ORDER BY i) AS r FROM dbo.n WHERE s LIKE 'x%') AS w", "2000|1999"},
+		{"in another order", "SELECT MAX(r) FROM (SELECT ROW_NUMBER() OVER (ORDER BY s) AS r FROM dbo.n) AS w", ""},
 		{"TOP PERCENT", "SELECT COUNT(*) FROM (SELECT TOP (1) PERCENT s FROM dbo.n ORDER BY i) AS p", ""},
 		{"a recursive expression", "WITH c AS (SELECT CAST(REPLICATE('x', 8000) AS varchar(8000)) AS s, 0 AS i UNION ALL SELECT n.s, n.i FROM c JOIN dbo.n AS n ON n.i > c.i AND c.i = 0) SELECT COUNT(*) FROM c", ""},
 		{"SELECT INTO", "SELECT i, s INTO dbo.copy FROM dbo.n", ""},

@@ -35,6 +35,9 @@ func TestWindows(t *testing.T) {
 		{"order by a number", over("SUM(n)", "ORDER BY 1"), "error 5308"},
 		{"order by a constant", over("ROW_NUMBER()", "ORDER BY 'x'"), "error 5309"},
 		{"order by a subquery", "SELECT COUNT(*) FROM (SELECT ROW_NUMBER() OVER (ORDER BY (SELECT NULL)) AS r FROM dbo.w) AS d WHERE r <= 3", "3"},
+		{"numbers and ranks in no order", "SELECT id, ROW_NUMBER() OVER (ORDER BY (SELECT 1)), RANK() OVER (ORDER BY (SELECT 1)), ROW_NUMBER() OVER (PARTITION BY g ORDER BY (SELECT NULL)) FROM dbo.w ORDER BY id", "1|1|1|1;2|2|1|2;3|3|1|3;4|4|1|1;5|5|1|2"},
+		{"numbers in no order above a join", "SELECT TOP (4) a.id, b.id, ROW_NUMBER() OVER (ORDER BY (SELECT NULL)) FROM dbo.w AS a JOIN dbo.w AS b ON b.g = a.g WHERE a.id > 1", "2|1|1;2|2|2;2|3|3;3|1|4"},
+		{"numbers of groups in no order", "SELECT COUNT(*), ROW_NUMBER() OVER (ORDER BY (SELECT NULL)) FROM dbo.w GROUP BY g", "3|1;2|2"},
 		{"over groups", "SELECT g, SUM(SUM(n)) OVER (ORDER BY g ROWS UNBOUNDED PRECEDING) FROM dbo.w GROUP BY g ORDER BY g", "a|50;b|55"},
 		{"no argument", over("COUNT()", "ORDER BY id"), "error 174"},
 

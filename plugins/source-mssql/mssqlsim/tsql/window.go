@@ -17,6 +17,7 @@ type windowCall struct {
 	tiles int64
 	parts []expr
 	order []sortKey
+	same  bool // the order is that of constants: all rows have the same
 	agg   *aggregate
 	frame windowFrame
 }
@@ -45,6 +46,7 @@ func (b *binder) window(name string, e *ast.FunctionCall, sc *scope) expr {
 		}
 	}
 	w.order = b.windowOrder(e.OverClause.OrderByClause, sc)
+	w.same = constants(e.OverClause.OrderByClause)
 	w.frame = b.frameOf(name, e.OverClause.WindowFrameClause, len(w.order) > 0)
 	typ, null := sqltype.Of(sqltype.BigInt), false
 	need := func(least, most int) {
@@ -133,7 +135,31 @@ func (b *binder) windowOrder(o *ast.OrderByClause, sc *scope) []sortKey {
 	return b.sortKeys(o, sc, &selectPlan{})
 }
 
-// windowNode reads its whole input, computes the functions, and delivers the rows in the order they came.
+// constants tells whether rows are ordered by constants alone, whose computation cannot fail: literals, variables, and subqueries of one
+// of them.
+func constants(o *ast.OrderByClause) bool {
+	return o != nil && !slices.ContainsFunc(o.OrderByElements, func(el *ast.ExpressionWithSortOrder) bool { return !plainConstant(el.Expression) })
+}
+
+func plainConstant(x ast.ScalarExpression) bool {
+	switch e := x.(type) {
+	case *ast.IntegerLiteral, *ast.StringLiteral, *ast.NumericLiteral, *ast.NullLiteral, *ast.VariableReference, *ast.GlobalVariableExpression:
+		return true
+	case *ast.ParenthesisExpression:
+		return plainConstant(e.Expression)
+	case *ast.ScalarSubquery:
+		q, ok := e.QueryExpression.(*ast.QuerySpecification)
+		if !ok || len(q.SelectElements) != 1 || q.FromClause != nil || q.WhereClause != nil || q.GroupByClause != nil || q.HavingClause != nil || q.TopRowFilter != nil || q.OffsetClause != nil {
+			return false
+		}
+		el, ok := q.SelectElements[0].(*ast.SelectScalarExpression)
+		return ok && plainConstant(el.Expression)
+	}
+	return false
+}
+
+// windowNode reads its whole input, computes the functions, and delivers the rows in the order they came; where they need not be kept
+// it passes them on.
 type windowNode struct {
 	run   *run
 	input node
@@ -149,24 +175,28 @@ type windowNode struct {
 	pass  bool
 }
 
-// passes tells whether the rows need not be kept: the functions are of a row's number and of how many there are, and
-// the scan below delivers them in order and knows how many.
+// passes tells whether the rows need not be kept: the functions are of a row's number, and rows come in their order; or of how many rows
+// there are besides, and the scan below knows.
 func (n *windowNode) passes() bool {
+	counted := false
+	for _, call := range n.calls {
+		if call.name != "ROW_NUMBER" && call.name != "NTILE" || !n.inOrder(call) {
+			return false
+		}
+		counted = counted || call.name == "NTILE"
+	}
+	if !counted {
+		return true
+	}
 	s, ok := n.input.(*scanNode)
 	if !ok {
 		return false
 	}
 	c, ok := s.cur.(CountedCursor)
-	if !ok {
-		return false
+	if ok {
+		n.count = int64(c.Len())
 	}
-	for _, call := range n.calls {
-		if call.name != "ROW_NUMBER" && call.name != "NTILE" || !n.inOrder(call) {
-			return false
-		}
-	}
-	n.count = int64(c.Len())
-	return true
+	return ok
 }
 
 func (n *windowNode) open(f *frame) error {
@@ -203,7 +233,7 @@ type member struct {
 
 // inOrder tells whether all rows are one partition of a function and come in its order.
 func (n *windowNode) inOrder(c *windowCall) bool {
-	if len(c.parts) > 0 || len(c.order) == 0 {
+	if len(c.parts) > 0 || len(c.order) == 0 || c.same {
 		return len(c.parts) == 0
 	}
 	s := leading(n.input)
