@@ -175,7 +175,7 @@ type Literal struct {
 	Bytes []byte
 }
 
-// ScanRequest reads rows of a table in no order.
+// ScanRequest reads rows of a table, in no order unless it is Ordered.
 type ScanRequest struct {
 	Table TableRef
 	// Version pins; -1 = newest.
@@ -183,6 +183,10 @@ type ScanRequest struct {
 	// Columns projects; nil = all.
 	Columns []string
 	Filter  Filter
+	// Ordered asks for the rows in an order that is the same each time for the
+	// same version, and for none of them before the sink has seen that all it has
+	// to read is there. It may be slower.
+	Ordered bool
 }
 
 // Commit is one entry of a table's history.

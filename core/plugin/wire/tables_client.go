@@ -71,6 +71,7 @@ func (t *tablesClient) Scan(ctx context.Context, req plugin.ScanRequest) (plugin
 	return receive(ctx, "the rows of "+req.Table.Name, t.verify, func(ctx context.Context) (grpc.ServerStreamingClient[pb.Frame], error) {
 		return t.client.Scan(ctx, &pb.ScanRequest{
 			Session: t.session, Table: tableToProto(req.Table), Version: req.Version, Columns: columnsToProto(req.Columns), Filter: filter,
+			Ordered: req.Ordered,
 		})
 	})
 }

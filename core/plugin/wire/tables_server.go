@@ -92,7 +92,7 @@ func (s *tablesServer) Scan(r *pb.ScanRequest, stream grpc.ServerStreamingServer
 		if err != nil {
 			return nil, err
 		}
-		return tables.Scan(ctx, plugin.ScanRequest{Table: tableFromProto(r.Table), Version: r.Version, Columns: columnsFromProto(r.Columns), Filter: filter})
+		return tables.Scan(ctx, plugin.ScanRequest{Table: tableFromProto(r.Table), Version: r.Version, Columns: columnsFromProto(r.Columns), Filter: filter, Ordered: r.Ordered})
 	})
 }
 

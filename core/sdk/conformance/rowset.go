@@ -48,6 +48,14 @@ func rowsOf(t *testing.T, schema *arrow.Schema, list ...[]any) plugin.FrameReade
 // sorted, because a scan has no order, and its End.
 func read(t *testing.T, frames plugin.FrameReader, err error) ([]string, plugin.End) {
 	t.Helper()
+	out, end := readAsTheyCome(t, frames, err)
+	slices.Sort(out)
+	return out, end
+}
+
+// readAsTheyCome is read without the sorting.
+func readAsTheyCome(t *testing.T, frames plugin.FrameReader, err error) ([]string, plugin.End) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +81,6 @@ func read(t *testing.T, frames plugin.FrameReader, err error) ([]string, plugin.
 	if err != nil {
 		t.Fatal(err)
 	}
-	slices.Sort(out)
 	return out, end
 }
 

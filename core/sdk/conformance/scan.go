@@ -45,6 +45,14 @@ func (x *tablesTest) scan(t *testing.T) {
 			}
 		}
 	}
+	var orders [2][]string
+	for i := range orders {
+		frames, err := x.tables.Scan(t.Context(), plugin.ScanRequest{Table: ref, Version: -1, Columns: []string{"k"}, Ordered: true})
+		orders[i], _ = readAsTheyCome(t, frames, err)
+	}
+	if !slices.Equal(orders[0], orders[1]) || len(orders[0]) != 4 {
+		t.Errorf("rows in one order came as %q, then as %q", orders[0], orders[1])
+	}
 	// A reader that leaves early stops the scan.
 	frames, err = x.tables.Scan(t.Context(), plugin.ScanRequest{Table: ref, Version: -1})
 	if err != nil {

@@ -32,7 +32,7 @@ func (s *session) Scan(ctx context.Context, req plugin.ScanRequest) (plugin.Fram
 		return nil, s.failed(ctx, req.Table, "reading", err)
 	}
 	return rows.Produce(ctx, schema, func(ctx context.Context, w *rows.Writer) error {
-		scan, err := snap.Scan(ctx, deltatable.ScanSpec{Columns: req.Columns, Filter: filter})
+		scan, err := snap.Scan(ctx, deltatable.ScanSpec{Columns: req.Columns, Filter: filter, Ordered: req.Ordered})
 		if err != nil {
 			return s.failed(ctx, req.Table, "reading", err)
 		}

@@ -82,8 +82,8 @@ func (s *Snapshot) openDataFile(ctx context.Context, add *deltalog.Add, cols []t
 			d.close()
 		}
 	}()
-	if object.Size() != add.Size {
-		return nil, fmt.Errorf("data file %q has %d bytes, the log says %d: the file was changed or cut", path, object.Size(), add.Size)
+	if err := sizeFits(path, object.Size(), add); err != nil {
+		return nil, err
 	}
 	d.parquet, err = file.NewParquetReader(object, file.WithReadProps(parquet.NewReaderProperties(d.mem)))
 	if err != nil {

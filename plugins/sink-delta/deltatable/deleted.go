@@ -39,10 +39,15 @@ func (s *Snapshot) deletionVector(ctx context.Context, add *deltalog.Add, rows i
 	if err != nil {
 		return nil, fmt.Errorf("deletion vector of %q: %w", add.Path, err)
 	}
+	return bitmap, vectorFits(bitmap, add, rows)
+}
+
+// vectorFits says that a deletion vector names only rows that the file has.
+func vectorFits(bitmap *roaring64.Bitmap, add *deltalog.Add, rows int64) error {
 	if !bitmap.IsEmpty() && bitmap.Maximum() >= uint64(rows) {
-		return nil, fmt.Errorf("deletion vector of %q names row %d, the file has %d rows: %w", add.Path, bitmap.Maximum(), rows, deltalog.ErrCorrupt)
+		return fmt.Errorf("deletion vector of %q names row %d, the file has %d rows: %w", add.Path, bitmap.Maximum(), rows, deltalog.ErrCorrupt)
 	}
-	return bitmap, nil
+	return nil
 }
 
 // filter returns the rows of rec that are left, where rec begins at position at

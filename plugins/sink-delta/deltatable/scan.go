@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/RoaringBitmap/roaring/v2/roaring64"
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/pipectl/pipectl/plugins/sink-delta/deltalog"
@@ -22,10 +23,14 @@ type ScanSpec struct {
 	// is true. Other rows may come too: whoever needs exactly the rows checks
 	// again. The zero Predicate reads everything.
 	Filter deltalog.Predicate
+	// Ordered gives the rows file after file, so in the same order each time, and
+	// none of them before every file was found to be there, as long as the log
+	// says. It is slower.
+	Ordered bool
 }
 
-// Rows is a running scan: a stream of record batches in no order. It is not
-// safe for concurrent use.
+// Rows is a running scan: a stream of record batches, in no order unless the
+// scan is Ordered. It is not safe for concurrent use.
 type Rows struct {
 	schema *arrow.Schema
 	out    chan arrow.RecordBatch
@@ -140,7 +145,8 @@ func (s *Snapshot) resolve(p deltalog.Predicate) (deltalog.Predicate, error) {
 }
 
 // Scan starts reading. Several files are read at once, as many as the table's
-// options say, and a few batches wait for the caller; nothing else is kept.
+// options say, and a few batches wait for the caller; nothing else is kept but
+// deletion vectors, all of which are loaded before the first row is given.
 // Close must be called, and Next until the end if all rows are wanted.
 func (s *Snapshot) Scan(ctx context.Context, spec ScanSpec) (*Rows, error) {
 	cols, err := s.columns(spec.Columns)
@@ -173,16 +179,24 @@ func (s *Snapshot) Scan(ctx context.Context, spec ScanSpec) (*Rows, error) {
 	r := &Rows{schema: arrow.NewSchema(fields, nil), out: make(chan arrow.RecordBatch, 1), cancel: cancel}
 	files := make(chan *deltalog.Add)
 	workers := min(s.table.opts.Parallel, max(s.log.NumFiles(), 1))
+	if spec.Ordered {
+		workers = 1
+	}
 	r.done.Add(1)
 	go func() {
 		defer r.done.Done()
 		defer close(r.out)
+		vectors, err := s.lookAhead(scanCtx, filter, spec.Ordered)
+		if err != nil {
+			r.fail(err)
+			return
+		}
 		var readers sync.WaitGroup
 		defer readers.Wait()
 		for range workers {
 			readers.Go(func() {
 				for add := range files {
-					if err := s.scanFile(scanCtx, add, cols, wanted, filter, r); err != nil {
+					if err := s.scanFile(scanCtx, add, vectors.take(add.Path), cols, wanted, filter, r); err != nil {
 						r.fail(err)
 					}
 				}
@@ -201,8 +215,9 @@ func (s *Snapshot) Scan(ctx context.Context, spec ScanSpec) (*Rows, error) {
 	return r, nil
 }
 
-// scanFile sends the live rows of one file.
-func (s *Snapshot) scanFile(ctx context.Context, add *deltalog.Add, cols []tableColumn, wanted []int, filter deltalog.Predicate, r *Rows) error {
+// scanFile sends the live rows of one file. bitmap is its deletion vector if it
+// is loaded.
+func (s *Snapshot) scanFile(ctx context.Context, add *deltalog.Add, bitmap *roaring64.Bitmap, cols []tableColumn, wanted []int, filter deltalog.Predicate, r *Rows) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -211,7 +226,11 @@ func (s *Snapshot) scanFile(ctx context.Context, add *deltalog.Add, cols []table
 		return err
 	}
 	defer d.close()
-	bitmap, err := s.deletionVector(ctx, add, d.rows())
+	if bitmap == nil {
+		bitmap, err = s.deletionVector(ctx, add, d.rows())
+	} else {
+		err = vectorFits(bitmap, add, d.rows())
+	}
 	if err != nil {
 		return err
 	}

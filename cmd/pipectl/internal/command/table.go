@@ -68,7 +68,7 @@ func table(ctx context.Context, e *Environment, args []string) (int, error) {
 }
 
 func (e *Environment) tableRows(ctx context.Context, tables plugin.Tables, ref plugin.TableRef, a cli.Table) error {
-	frames, err := tables.Scan(ctx, plugin.ScanRequest{Table: ref, Version: a.Version})
+	frames, err := tables.Scan(ctx, plugin.ScanRequest{Table: ref, Version: a.Version, Ordered: true})
 	if err != nil {
 		return err
 	}

@@ -4486,8 +4486,11 @@ type ScanRequest struct {
 	// -1: the newest.
 	Version int64 `protobuf:"varint,3,opt,name=version,proto3" json:"version,omitempty"`
 	// Absent: all columns.
-	Columns       *Columns `protobuf:"bytes,4,opt,name=columns,proto3" json:"columns,omitempty"`
-	Filter        *Filter  `protobuf:"bytes,5,opt,name=filter,proto3" json:"filter,omitempty"`
+	Columns *Columns `protobuf:"bytes,4,opt,name=columns,proto3" json:"columns,omitempty"`
+	Filter  *Filter  `protobuf:"bytes,5,opt,name=filter,proto3" json:"filter,omitempty"`
+	// The same order each time, and no row before all that is to be read was seen
+	// to be there.
+	Ordered       bool `protobuf:"varint,6,opt,name=ordered,proto3" json:"ordered,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4555,6 +4558,13 @@ func (x *ScanRequest) GetFilter() *Filter {
 		return x.Filter
 	}
 	return nil
+}
+
+func (x *ScanRequest) GetOrdered() bool {
+	if x != nil {
+		return x.Ordered
+	}
+	return false
 }
 
 type HistoryRequest struct {
@@ -9117,13 +9127,14 @@ const file_pipectl_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x05OP_IN\x10\a\x12\x0e\n" +
 	"\n" +
 	"OP_IS_NULL\x10\b\x12\x0f\n" +
-	"\vOP_NOT_NULL\x10\t\"\xda\x01\n" +
+	"\vOP_NOT_NULL\x10\t\"\xf4\x01\n" +
 	"\vScanRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12.\n" +
 	"\x05table\x18\x02 \x01(\v2\x18.pipectl.plugin.v1.TableR\x05table\x12\x18\n" +
 	"\aversion\x18\x03 \x01(\x03R\aversion\x124\n" +
 	"\acolumns\x18\x04 \x01(\v2\x1a.pipectl.plugin.v1.ColumnsR\acolumns\x121\n" +
-	"\x06filter\x18\x05 \x01(\v2\x19.pipectl.plugin.v1.FilterR\x06filter\"\x86\x01\n" +
+	"\x06filter\x18\x05 \x01(\v2\x19.pipectl.plugin.v1.FilterR\x06filter\x12\x18\n" +
+	"\aordered\x18\x06 \x01(\bR\aordered\"\x86\x01\n" +
 	"\x0eHistoryRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12.\n" +
 	"\x05table\x18\x02 \x01(\v2\x18.pipectl.plugin.v1.TableR\x05table\x12\x14\n" +
