@@ -98,7 +98,7 @@ func collationOf(t sqltype.Type) string {
 func (s *Session) helped(db *Database, full string) (*object, error) {
 	parts := nameParts(full)
 	schema := s.defaultSchema(db)
-	if len(parts) > 1 {
+	if len(parts) > 1 && parts[len(parts)-2] != "" {
 		schema = parts[len(parts)-2]
 	}
 	if name := parts[len(parts)-1]; db.Name == tempdb && isTemporary(name) {

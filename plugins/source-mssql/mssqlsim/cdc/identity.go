@@ -2,6 +2,7 @@ package cdc
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
@@ -83,15 +84,23 @@ func (s *scopes) inserted(t *Table, changes []tsql.Change) {
 	}
 	for i := len(changes) - 1; i >= 0; i-- {
 		if c := changes[i]; c.Old == nil {
-			s.last = c.New[place]
-			if len(s.scopes) == 0 {
-				s.scopes = []sqltype.Value{{}}
-			}
-			s.scopes[len(s.scopes)-1] = s.last
+			s.take(c.New[place])
 			return
 		}
 	}
 }
+
+// take keeps an identity of a row as that of the session and of the current scope.
+func (s *scopes) take(v sqltype.Value) {
+	s.last = v
+	if len(s.scopes) == 0 {
+		s.scopes = []sqltype.Value{{}}
+	}
+	s.scopes[len(s.scopes)-1] = v
+}
+
+// Identified tells of the identity of the last row that a statement inserted into a table variable.
+func (s *Session) Identified(v sqltype.Value) { s.ids.take(v) }
 
 var identityType = sqltype.Type{Kind: sqltype.Numeric, Prec: 38}
 
@@ -112,9 +121,13 @@ func (s *Session) identityFunction(name string, arg sqltype.Value) (sqltype.Valu
 		}
 		return null, identityType, true
 	case "IDENT_CURRENT", "IDENT_SEED", "IDENT_INCR":
-		s.db.mu.RLock()
-		defer s.db.mu.RUnlock()
-		t := s.db.tableOf(arg.Str())
+		db, find := s.tableCalled(arg.Str())
+		if db == nil {
+			return null, identityType, true
+		}
+		db.mu.RLock()
+		defer db.mu.RUnlock()
+		t := find()
 		if t == nil || t.identityColumn() == nil {
 			return null, identityType, true
 		}
@@ -128,6 +141,24 @@ func (s *Session) identityFunction(name string, arg sqltype.Value) (sqltype.Valu
 		return sqltype.FromScaled(n, 0), identityType, true
 	}
 	return null, sqltype.Type{}, false
+}
+
+// tableCalled gives the database in which a table is kept that a name in a text means, and finds it there once its lock is held; nil is
+// no database. The name of a temporary table needs that of tempdb in front, as OBJECT_ID's does.
+func (s *Session) tableCalled(full string) (*Database, func() *Table) {
+	db := s.databaseNamed(full)
+	if db == nil {
+		return nil, nil
+	}
+	parts := nameParts(full)
+	if name := parts[len(parts)-1]; isTemporary(name) && db.Name == tempdb {
+		for _, k := range slices.Backward(s.temporaries) {
+			if sqltype.EqualName(k.name, name) && k.there() {
+				return k.db, k.table
+			}
+		}
+	}
+	return db, func() *Table { return db.tableOf(full) }
 }
 
 // tableOf finds a table by a name as procedures take it.

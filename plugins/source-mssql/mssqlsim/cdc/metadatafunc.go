@@ -1,6 +1,7 @@
 package cdc
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
@@ -36,11 +37,8 @@ func (s *Session) metadataFunction(db *Database, name string, arg func(int) sqlt
 	case "TYPE_ID":
 		return typeID(db, s, arg(0).Str()), integer, true, nil
 	case "COL_LENGTH":
-		if c := columnOf(s.columnsNamed(db, arg(0).Str()), arg(1).Str()); c != nil {
-			n, _, _ := size(c.Type)
-			return num(n), small, true, nil
-		}
-		return null, small, true, nil
+		v, err = s.columnLength(db, arg(0).Str(), arg(1).Str())
+		return v, small, true, err
 	case "COL_NAME":
 		for _, c := range s.columnsByID(db, whole(arg(0))) {
 			if int64(c.place) == whole(arg(1)) {
@@ -148,15 +146,62 @@ func typeID(db *Database, s *Session, name string) sqltype.Value {
 	return null
 }
 
-// columnsNamed and columnsByID list the columns of a table that the session sees.
-func (s *Session) columnsNamed(db *Database, table string) []shown {
-	o, err := s.helped(db, table)
+// databaseNamed gives the database that a name of an object in a text has as its first of three parts, the current one where it has
+// none; nil is one that is not there, or into which the session may not look.
+func (s *Session) databaseNamed(full string) *Database {
+	parts := nameParts(full)
+	if len(parts) < 3 {
+		return s.db
+	}
+	db, err := s.at(tsql.Name{Database: parts[len(parts)-3]})
 	if err != nil {
 		return nil
 	}
-	return s.shownColumns(db, o)
+	return db
 }
 
+// columnLength is COL_LENGTH (Microsoft: COL_LENGTH (Transact-SQL)).
+func (s *Session) columnLength(db *Database, table, column string) (sqltype.Value, error) {
+	var cols []shown
+	if o, err := s.helped(db, table); err == nil {
+		cols = s.shownColumns(db, o)
+	} else if s.systemObject(table) {
+		v := s.viewCalled(db, table)
+		if v == nil {
+			return null, sqltype.Unsupported("COL_LENGTH of the system object %s", table)
+		}
+		for _, c := range v.Cols {
+			cols = append(cols, shown{Column: c})
+		}
+		if slices.ContainsFunc(v.unbuilt, func(name string) bool { return sqltype.EqualName(name, column) }) {
+			return null, sqltype.Unsupported("the column %s of %s, which SQL Server has and the simulator has not", column, table)
+		}
+	}
+	if c := columnOf(cols, column); c != nil {
+		n, _, _ := size(c.Type)
+		return num(n), nil
+	}
+	return null, nil
+}
+
+// viewCalled gives the system view that a name in a text means, whose schema it must name; nil is none.
+func (s *Session) viewCalled(db *Database, full string) *shapedView {
+	parts := nameParts(full)
+	if len(parts) < 2 {
+		return nil
+	}
+	schema, name := lower(parts[len(parts)-2]), lower(parts[len(parts)-1])
+	if schema != "sys" && schema != "information_schema" {
+		return nil
+	}
+	v := systemViewNamed(schema, name)
+	if v == nil {
+		return nil
+	}
+	return s.shape(schema+"."+name, v(s, db))
+}
+
+// columnsByID lists the columns of a table that the session sees.
 func (s *Session) columnsByID(db *Database, id int64) []shown {
 	if o := s.objectByID(db, id); o != nil {
 		return s.shownColumns(db, o)

@@ -137,6 +137,11 @@ func (s *Session) catalogFunction(name string, a []sqltype.Value, arg func(int) 
 		}
 	}
 	db := s.db
+	if name == "COL_LENGTH" {
+		if db = s.databaseNamed(arg(0).Str()); db == nil {
+			return null, small, true, nil
+		}
+	}
 	db.mu.RLock()
 	defer db.mu.RUnlock()
 	id := int64(-1)

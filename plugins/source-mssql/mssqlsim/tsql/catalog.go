@@ -185,6 +185,9 @@ type Session interface {
 	Save(name string) error
 	// TranCount is @@TRANCOUNT.
 	TranCount() int
+	// Identified tells the session of the identity of the last row that was inserted into a table which it does not have, that of a
+	// variable: SCOPE_IDENTITY and @@IDENTITY are of any table.
+	Identified(v sqltype.Value)
 	// Stamp is another number after each change of rows that the session may see.
 	Stamp() uint64
 

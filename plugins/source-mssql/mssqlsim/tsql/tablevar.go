@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"strings"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
@@ -22,6 +23,8 @@ type tableVar struct {
 	checks   []func(sqltype.Row) (sqltype.Value, error)
 	unique   []uniqueColumns
 	next     int64 // value of the identity column in the next row
+	// identified is told of the identity of the last row of an INSERT.
+	identified func(sqltype.Value)
 }
 
 // uniqueColumns are columns that no two rows agree in, by a constraint whose name a server makes up.
@@ -51,7 +54,7 @@ func (x *executor) tableVariable(b *binder, name string, d *ast.TableDefinition)
 	if len(def.ForeignKeys) > 0 {
 		failf(102, "Incorrect syntax near 'REFERENCES'.") // Microsoft: DECLARE @local_variable (Transact-SQL): only PRIMARY KEY, UNIQUE, NULL and CHECK
 	}
-	t := &tableVar{name: name, defs: def.Columns, computed: map[int]func(sqltype.Row) (sqltype.Value, error){}}
+	t := &tableVar{name: name, identified: x.sess.Identified, defs: def.Columns, computed: map[int]func(sqltype.Row) (sqltype.Value, error){}}
 	for _, d := range def.Columns {
 		t.cols = append(t.cols, d.Column)
 		if d.Identity {
@@ -156,6 +159,13 @@ func (t *tableVar) Write(_ context.Context, changes []Change) error {
 		return err
 	}
 	t.rows, t.next = rows, next
+	place := slices.IndexFunc(t.cols, func(c Column) bool { return c.Identity })
+	for _, c := range slices.Backward(changes) {
+		if place >= 0 && c.Old == nil {
+			t.identified(c.New[place])
+			break
+		}
+	}
 	return nil
 }
 
