@@ -17,7 +17,7 @@ func (a args) bit(name string) bool { v, ok := a[name]; return ok && !v.IsNull()
 
 // Procedure finds a system procedure; they are found in every schema, as names that begin with sp_ are.
 func (s *Session) Procedure(n tsql.Name) (*tsql.Procedure, error) {
-	db, err := s.at(n)
+	db, err := s.home(n)
 	if err != nil {
 		return nil, err
 	}

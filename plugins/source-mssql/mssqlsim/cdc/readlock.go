@@ -258,6 +258,9 @@ func (s *Session) lockTable(ctx context.Context, t *Table, h tsql.LockHint) erro
 	t.db.mu.Lock()
 	defer t.db.mu.Unlock()
 	h.Exclusive = true
+	if _, err := t.db.settle(ctx, s.current(), s.wait); err != nil {
+		return err
+	}
 	if err := s.starts(t, s.isolation, true); err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func TestRowsThatForeignKeysAreHeldAgainstUnderSnapshot(t *testing.T) {
 	table := db.tables[0]
 	add := func(tx *Tx, id int64) {
 		t.Helper()
-		if err := tx.write(t.Context(), table, []tsql.Change{{New: sqltype.Row{sqltype.FromInt(id)}}}, -1); err != nil {
+		if err := tx.write(t.Context(), table, table.shaped, []tsql.Change{{New: sqltype.Row{sqltype.FromInt(id)}}}, -1); err != nil {
 			t.Fatal(err)
 		}
 	}

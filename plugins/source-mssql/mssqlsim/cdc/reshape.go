@@ -9,8 +9,8 @@ import (
 )
 
 // Changes of shape are part of a transaction: each leaves behind how to undo it, and until the transaction ends all
-// other sessions of the database wait with their next statement. A server makes only those wait that need what was
-// changed, so here some wait longer; none sees what is not committed.
+// other sessions of the database wait with their next statement, those of other databases with one that names it. A
+// server makes only those wait that need what was changed, so here some wait longer; none sees what is not committed.
 
 // reshape runs a change of the shape of a database, and of the table that find finds, when no other transaction has rows
 // of it locked.
@@ -238,24 +238,41 @@ func (s *Session) Secure(change func() error) error {
 }
 
 // Steady tells that no transaction of another session is changing the shape of the session's database.
-func (s *Session) Steady() bool {
-	o := s.db.shaping.Load()
-	return o == nil || o == s.tx
+func (s *Session) Steady() bool { return len(s.db.shapers(s.tx)) == 0 }
+
+// shapers gives the transaction that has changed the shape of the database, unless it is tx.
+func (db *Database) shapers(tx *Tx) []*Tx {
+	if o := db.shaping.Load(); o != nil && o != tx {
+		return []*Tx{o}
+	}
+	return nil
 }
 
-// gate waits for the transaction that has changed the shape of the session's database.
-func (s *Session) gate(ctx context.Context) error {
-	if s.Steady() {
+// gate waits for the transaction that has changed the shape of a database: the session's before a statement, another one when the
+// statement names it. What is only compiled, and runs later, does not wait.
+func (s *Session) gate(db *Database) error {
+	if len(db.shapers(s.tx)) == 0 {
 		return nil
 	}
-	s.db.mu.Lock()
-	defer s.db.mu.Unlock()
-	return s.db.await(ctx, s.tx, s.wait, lockStable, func() []*Tx {
-		if o := s.db.shaping.Load(); o != nil && o != s.tx {
-			return []*Tx{o}
-		}
-		return nil
+	if !s.running {
+		return errLockTimeout
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	_, err := db.settle(s.ctx, s.tx, s.wait)
+	return err
+}
+
+// settle waits for the transaction that has changed the shape of the database, and tells whether there was one. Sch-M is in the way of
+// Sch-S, which everyone needs (Microsoft: Transaction locking and row versioning guide, Schema locks). The database's lock is held, and
+// given back while waiting.
+func (db *Database) settle(ctx context.Context, tx *Tx, wait lockWait) (waited bool, err error) {
+	err = db.await(ctx, tx, wait, lockStable, func() []*Tx {
+		shapers := db.shapers(tx)
+		waited = waited || len(shapers) > 0
+		return shapers
 	})
+	return waited, err
 }
 
 // revert undoes changes of shape back to the n-th. The lock is held.

@@ -26,8 +26,16 @@ type home struct {
 	key      string
 }
 
+// home is at of the name of a procedure. What is looked for to be called before a statement runs waits for nothing: its statements do.
+func (s *Session) home(n tsql.Name) (*Database, error) {
+	if s.running {
+		return s.at(n)
+	}
+	return s.named(n)
+}
+
 func (s *Session) routineHome(n tsql.Name) (h home, err error) {
-	if h.db, err = s.at(n); err != nil {
+	if h.db, err = s.home(n); err != nil {
 		return h, err
 	}
 	h.routines, h.schema = h.db.routines, n.Schema

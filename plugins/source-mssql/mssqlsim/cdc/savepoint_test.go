@@ -20,7 +20,7 @@ func TestBackAtASavepointWhileOthersLook(t *testing.T) {
 	}
 	table, tx := db.tables[0], db.begin()
 	insert := func(id int64) {
-		if err := tx.write(t.Context(), table, []tsql.Change{{New: sqltype.Row{sqltype.FromInt(id)}}}, -1); err != nil {
+		if err := tx.write(t.Context(), table, table.shaped, []tsql.Change{{New: sqltype.Row{sqltype.FromInt(id)}}}, -1); err != nil {
 			t.Fatal(err)
 		}
 	}

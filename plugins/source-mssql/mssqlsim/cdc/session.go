@@ -31,7 +31,8 @@ type Session struct {
 	before    int              // the changes of the transaction before the running statement
 	stmt      map[*Table]*tree // versions the running statement sees
 	ids       scopes
-	ctx       context.Context          // of the running statement, for changes of shape that wait
+	ctx       context.Context          // of the running statement, for changes of shape and who waits for them
+	running   bool                     // a statement is, and is not only compiled
 	routines  map[string]*tsql.Routine // #temporary procedures
 	chain     chain                    // of ownership, within a procedure
 	outer     []*Database              // of the scopes around the running one, the innermost last
@@ -93,10 +94,11 @@ func (s *Session) Statement(ctx context.Context, write bool) (func(error) error,
 	if s.tx != nil {
 		s.before = len(s.tx.ops)
 	}
-	if err := s.gate(ctx); err != nil {
+	s.ctx, s.running = ctx, true
+	if err := s.gate(s.db); err != nil {
 		return nil, s.finish(err)
 	}
-	s.stmt, s.writing, s.ctx = nil, write, ctx
+	s.stmt, s.writing = nil, write
 	if write && s.tx == nil {
 		s.auto = s.db.begin()
 		s.auto.session, s.auto.priority = s.SPID, s.priority
@@ -110,7 +112,7 @@ var aborts = map[int32]bool{1205: true, 3951: true, 3960: true, 3961: true}
 
 func (s *Session) finish(err error) error {
 	auto := s.auto
-	s.stmt, s.auto, s.writing = nil, nil, false
+	s.stmt, s.auto, s.writing, s.running = nil, nil, false, false
 	if auto != nil {
 		if err != nil {
 			auto.rollback()
@@ -171,7 +173,8 @@ func (t *Table) lockers(tx *Tx, kind func(sqltype.Row) bool) (lockers []*Tx) {
 	return lockers
 }
 
-func (s *Session) write(ctx context.Context, t *Table, changes []tsql.Change) error {
+func (s *Session) write(ctx context.Context, r *source, changes []tsql.Change) error {
+	t := r.t
 	if err := s.replicable(t, changes); err != nil {
 		return err
 	}
@@ -185,7 +188,7 @@ func (s *Session) write(ctx context.Context, t *Table, changes []tsql.Change) er
 	if c := s.request.command.Load(); c != nil && *c == "MERGE" {
 		s.current().verb = *c
 	}
-	if err := s.current().write(ctx, t, changes, s.wait); err != nil {
+	if err := s.current().write(ctx, t, r.version, changes, s.wait); err != nil {
 		return err
 	}
 	s.ids.inserted(t, changes)
@@ -315,8 +318,20 @@ func (s *Session) Abort() {
 	}
 }
 
-// at finds the database of a name with parts.
+// at finds the database of a name with parts, and waits until nobody is changing its shape.
 func (s *Session) at(n tsql.Name) (*Database, error) {
+	db, err := s.named(n)
+	if err == nil && db != s.db {
+		err = s.gate(db)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return db, nil
+}
+
+// named finds the database of a name with parts.
+func (s *Session) named(n tsql.Name) (*Database, error) {
 	if n.Database == "" || sqltype.EqualName(n.Database, s.db.Name) || isTemporary(n.Object) && sqltype.EqualName(n.Database, tempdb) {
 		return s.db, nil
 	}

@@ -141,9 +141,6 @@ func (s *Session) version(ctx context.Context, r *source, req *tsql.ScanRequest)
 	t, db, hint := r.t, r.t.db, r.hint
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	if err := r.asCompiled(); err != nil {
-		return nil, err
-	}
 	level := s.isolation
 	if hint.Isolation != 0 {
 		level = hint.Isolation
@@ -155,12 +152,20 @@ func (s *Session) version(ctx context.Context, r *source, req *tsql.ScanRequest)
 		}
 	}
 	locks := s.readLocks(db, level, req.Write, hint)
-	if err := s.starts(t, level, req.Write || locks.keep); err != nil {
-		return nil, err
-	}
-	waited, err := locks.take(ctx, t, tx, req)
-	if err == nil && waited {
+	waited, err := db.settle(ctx, tx, locks.wait)
+	if err == nil {
 		err = r.asCompiled()
+	}
+	if err == nil {
+		err = s.starts(t, level, req.Write || locks.keep)
+	}
+	for more := true; err == nil && more; waited = waited || more { // what was waited for may have let in a change of shape
+		if more, err = locks.take(ctx, t, tx, req); err == nil && more {
+			_, err = db.settle(ctx, tx, locks.wait)
+		}
+		if err == nil && more {
+			err = r.asCompiled()
+		}
 	}
 	if err != nil {
 		return nil, err

@@ -219,7 +219,7 @@ func (r *source) Write(ctx context.Context, changes []tsql.Change) error {
 			return err
 		}
 	}
-	return r.sess.write(ctx, r.t, changes)
+	return r.sess.write(ctx, r, changes)
 }
 
 // Hinted gives the table with other locks than the isolation level asks for.

@@ -70,12 +70,6 @@ type rowLock struct {
 	key   string
 }
 
-// savepoint tells how much a transaction had done and locked at one.
-type savepoint struct {
-	name                      string
-	ops, shapes, locks, reads int
-}
-
 // errStale tells that a row changed between a statement's scan and its write; the statement is run again.
 var errStale = tsql.ErrStale
 
@@ -141,10 +135,18 @@ func (tx *Tx) mine(t *Table) *tree {
 	return v.rows
 }
 
-// write does the changes of one statement and what foreign keys make of them, all or nothing.
-func (tx *Tx) write(ctx context.Context, t *Table, changes []tsql.Change, wait lockWait) error {
+// write does the changes of one statement, which are of a version of the table's shape, and what foreign keys make of them, all or
+// nothing. They go into no table of which another transaction may put back the rows that it had.
+func (tx *Tx) write(ctx context.Context, t *Table, version int64, changes []tsql.Change, wait lockWait) error {
 	tx.db.mu.Lock()
 	defer tx.db.mu.Unlock()
+	waited, err := tx.db.settle(ctx, tx, wait)
+	if err != nil {
+		return err
+	}
+	if t.shaped != version || waited && !slices.Contains(tx.db.tables, t) {
+		return errStale
+	}
 	before := len(tx.ops)
 	ops, err := tx.change(ctx, t, changes, wait)
 	if err == nil {
@@ -158,7 +160,7 @@ func (tx *Tx) write(ctx context.Context, t *Table, changes []tsql.Change, wait l
 
 // change does changes of one table, all or nothing, and gives them. The database's lock is held.
 func (tx *Tx) change(ctx context.Context, t *Table, changes []tsql.Change, wait lockWait) ([]op, error) {
-	db := tx.db
+	db, shaped := tx.db, t.shaped
 	written := make([]op, 0, len(changes))
 	stay := 0
 	for _, c := range changes {
@@ -207,6 +209,9 @@ func (tx *Tx) change(ctx context.Context, t *Table, changes []tsql.Change, wait 
 				}
 			}
 		}
+	}
+	if t.shaped != shaped || len(db.shapers(tx)) > 0 { // while a lock was waited for
+		return nil, errStale
 	}
 	rows := tx.mine(t)
 	for _, o := range written {
@@ -419,33 +424,6 @@ func (tx *Tx) rollback() {
 		tx.revert(0)
 		tx.release()
 	}
-}
-
-// save marks a savepoint.
-func (tx *Tx) save(name string) {
-	tx.saved = append(tx.saved, savepoint{name, len(tx.ops), len(tx.undone), len(tx.locks), tx.reads})
-}
-
-// undo goes back to the newest savepoint of a name, which is told apart by case, and lets go of what the transaction has locked since
-// (Microsoft: SAVE TRANSACTION (Transact-SQL); ROLLBACK TRANSACTION (Transact-SQL), Locking behavior).
-func (tx *Tx) undo(name string) bool {
-	for i, s := range slices.Backward(tx.saved) {
-		if s.name != name {
-			continue
-		}
-		tx.saved = tx.saved[:i+1]
-		tx.db.mu.Lock()
-		defer tx.db.mu.Unlock()
-		tx.revert(s.shapes)
-		if s.shapes == 0 {
-			tx.db.shaping.CompareAndSwap(tx, nil)
-		}
-		tx.unlock(s.locks)
-		tx.unkeep(s.reads)
-		tx.cut(s.ops)
-		return true
-	}
-	return false
 }
 
 // undoFrom takes back the changes from the n-th on.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/sqltype"
 	"github.com/pipectl/pipectl/plugins/source-mssql/mssqlsim/tsql"
@@ -22,70 +23,56 @@ func (w *Writer) Number(n int) { w.n = n }
 // Pairs makes later updates that move a key one pair of operations 3 and 4. A server writes 1 and 2.
 func (w *Writer) Pairs(on bool) { w.tx.pairs = on }
 
-func (w *Writer) table(name string) (*Table, error) {
-	w.tx.db.mu.RLock()
-	defer w.tx.db.mu.RUnlock()
-	return w.tx.db.tableNamed(name)
+// table finds a table when nobody else is changing the shape of the database, and tells the version of its own.
+func (w *Writer) table(name string) (*Table, int64, error) {
+	db := w.tx.db
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if _, err := db.settle(w.ctx, w.tx, -1); err != nil {
+		return nil, 0, err
+	}
+	t, err := db.tableNamed(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	return t, t.shaped, nil
 }
 
 // Insert adds rows.
 func (w *Writer) Insert(table string, rows ...sqltype.Row) error {
-	t, err := w.table(table)
-	if err != nil {
-		return err
-	}
-	changes := make([]tsql.Change, len(rows))
-	for i, r := range rows {
-		if err := w.fits(t, r); err != nil {
-			return err
+	return w.write(table, func(t *Table) (changes []tsql.Change, err error) {
+		for _, r := range rows {
+			if err := w.fits(t, r); err != nil {
+				return nil, err
+			}
+			changes = append(changes, tsql.Change{New: slices.Clone(r)})
 		}
-		changes[i] = tsql.Change{New: append(sqltype.Row(nil), r...)}
-	}
-	return w.write(t, changes)
+		return changes, nil
+	})
 }
 
 // Update changes the row with a key to a new one, whose key may differ.
 func (w *Writer) Update(table string, key []sqltype.Value, row sqltype.Row) error {
-	t, err := w.table(table)
-	if err != nil {
-		return err
-	}
-	if err := w.fits(t, row); err != nil {
-		return err
-	}
-	for {
+	return w.write(table, func(t *Table) ([]tsql.Change, error) {
+		if err := w.fits(t, row); err != nil {
+			return nil, err
+		}
 		old, id, err := w.find(t, key)
-		if err != nil {
-			return err
-		}
-		err = w.write(t, []tsql.Change{{ID: id, Old: old, New: append(sqltype.Row(nil), row...)}})
-		if !errors.Is(err, errStale) {
-			return err
-		}
-	}
+		return []tsql.Change{{ID: id, Old: old, New: slices.Clone(row)}}, err
+	})
 }
 
 // Delete removes the row with a key.
 func (w *Writer) Delete(table string, key []sqltype.Value) error {
-	t, err := w.table(table)
-	if err != nil {
-		return err
-	}
-	for {
+	return w.write(table, func(t *Table) ([]tsql.Change, error) {
 		old, id, err := w.find(t, key)
-		if err != nil {
-			return err
-		}
-		err = w.write(t, []tsql.Change{{ID: id, Old: old}})
-		if !errors.Is(err, errStale) {
-			return err
-		}
-	}
+		return []tsql.Change{{ID: id, Old: old}}, err
+	})
 }
 
 // Get gives the row with a key as the transaction sees it, nil when there is none.
 func (w *Writer) Get(table string, key []sqltype.Value) (sqltype.Row, error) {
-	t, err := w.table(table)
+	t, _, err := w.table(table)
 	if err != nil {
 		return nil, err
 	}
@@ -124,10 +111,25 @@ func (w *Writer) find(t *Table, key []sqltype.Value) (sqltype.Row, sqltype.Value
 	return t.visible(row), row[0], nil
 }
 
-func (w *Writer) write(t *Table, changes []tsql.Change) error {
+// write does the changes that make gives for a table as it is, anew when it is another one by then.
+func (w *Writer) write(table string, make func(*Table) ([]tsql.Change, error)) error {
 	before := len(w.tx.ops)
-	if err := w.tx.write(w.ctx, t, changes, -1); err != nil {
-		return err
+	for {
+		t, version, err := w.table(table)
+		if err != nil {
+			return err
+		}
+		changes, err := make(t)
+		if err == nil {
+			err = w.tx.write(w.ctx, t, version, changes, -1)
+		}
+		if errors.Is(err, errStale) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		break
 	}
 	if w.n >= 0 {
 		for i := range w.tx.ops[before:] {

@@ -153,7 +153,11 @@ func (c *compiler) use(s *ast.UseStatement) error {
 	}
 	name := required(s.DatabaseName)
 	if _, err := sess.Relation(Name{Database: name, Schema: "sys", Object: "objects"}); err != nil {
-		if e := asError(err); e != nil && e.Number == 40515 { // in Azure SQL Database, where USE itself is an error
+		switch e := asError(err); {
+		case e != nil && e.Number == 1222: // somebody is changing its shape
+			c.binding = false
+			return nil
+		case e != nil && e.Number == 40515: // in Azure SQL Database, where USE itself is an error
 			return nil
 		}
 		return err
