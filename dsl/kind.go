@@ -197,6 +197,7 @@ func (ev *evaluator) stream(d *decoder) {
 	if s.AppID = d.appID(); s.AppID == "" {
 		s.AppID = s.Target
 		d.checkAppID("target", s.AppID)
+		d.checkElement("target", s.AppID, codeAppIDInvalid, "Give the stream an app_id, which is the target otherwise, or a shorter target.")
 	}
 	s.Bootstrap = d.text("bootstrap")
 	s.StartingPosition = d.text("starting_position")
@@ -239,6 +240,7 @@ func (ev *evaluator) silver(d *decoder, c Component, known bool) {
 	from, resolved := d.reference("from", addr.Stream)
 	s.From = from
 	s.Target = d.tableName("target")
+	d.checkElement("target", s.Target, codeTargetInvalid, "Choose a shorter target.")
 	s.Path = d.tablePath("path")
 	// Only the default is built, which the decoder checks.
 	_ = d.text("publish")
@@ -271,6 +273,11 @@ func (d *decoder) tableName(name string) string {
 		return text
 	}
 	for part := range strings.SplitSeq(text, ".") {
+		if len(part) > model.MaxElement {
+			d.fault(name, codeTargetInvalid, fmt.Sprintf("A part of a table's name has %d bytes, and may have %d", len(part), model.MaxElement),
+				"Each part between the dots is a folder. Choose a shorter name.")
+			return ""
+		}
 		bad := strings.IndexFunc(part, func(r rune) bool { return unicode.IsControl(r) || strings.ContainsRune(`/\`, r) })
 		if part == "" || bad >= 0 || strings.TrimSpace(part) != part {
 			d.fault(name, codeTargetInvalid, fmt.Sprintf("%q is no table name", text),
@@ -302,6 +309,8 @@ func (d *decoder) tablePath(name string) string {
 		why = "leads out of the root"
 	case at == ".":
 		why = "is the root itself"
+	case slices.ContainsFunc(strings.Split(at, "/"), func(part string) bool { return len(part) > model.MaxElement }):
+		why = fmt.Sprintf("has a folder of more than %d bytes", model.MaxElement)
 	default:
 		return text
 	}
@@ -319,6 +328,7 @@ func (d *decoder) appID() string {
 		return ""
 	}
 	d.checkAppID("app_id", id)
+	d.checkElement("app_id", id, codeAppIDInvalid, "Choose a shorter id.")
 	return id
 }
 
@@ -344,4 +354,13 @@ func (d *decoder) checkAppID(name, id string) {
 		detail = "Without app_id the target is the stream's app id, and that form is made by pipectl for generations and keys. Give the stream an app_id."
 	}
 	d.fault(name, codeAppIDInvalid, fmt.Sprintf("The app id %q %s", id, why), detail)
+}
+
+// checkElement refuses a name that is too long for the folder of its lock, and of a
+// stream for that of its state, too.
+func (d *decoder) checkElement(name, text, code, detail string) {
+	if n := len(model.Element(text)); n > model.MaxElement {
+		d.fault(name, code, fmt.Sprintf("The name is too long: as a folder of the state it has %d bytes, and may have %d", n, model.MaxElement),
+			"ASCII letters, digits and ._- count one byte there, and each byte of another character three. "+detail)
+	}
 }

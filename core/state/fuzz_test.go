@@ -1,6 +1,10 @@
 package state
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/pipectl/pipectl/core/model"
+)
 
 func FuzzOffset(f *testing.F) {
 	f.Add([]byte(`{"start": {"lsn": "0x1", "commit_ts": ""}, "end": {"lsn": "0x2", "commit_ts": "2026-03-01T12:00:00.000"}}`))
@@ -28,7 +32,7 @@ func FuzzName(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if got, err := decodeName(encodeName(name)); err != nil || got != name {
+		if got, err := decodeName(model.Element(name)); err != nil || got != name {
 			t.Errorf("%q became %q (%v)", name, got, err)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/model"
 )
 
 // LockTTL is how long a lock holds after its last renewal. Hosts whose clocks
@@ -56,7 +57,7 @@ type Lock struct {
 	holder Holder
 }
 
-func lockDir(name string) string { return "locks/" + encodeName(name) + "/" }
+func lockDir(name string) string { return "locks/" + model.Element(name) + "/" }
 
 // Lock takes the lock of a stream's app id, a target or ApplyLock, by creating
 // the number after the newest one, when that one is released, has expired, or

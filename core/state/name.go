@@ -6,25 +6,7 @@ import (
 	"strings"
 )
 
-// encodeName turns any name into one path element: letters, digits and ._-
-// stay, all other bytes become %XX, and so does a dot at either end, because
-// ".", ".." and hidden or trailing-dot files mean other things to file systems.
-func encodeName(name string) string {
-	var b strings.Builder
-	for i := range len(name) {
-		c := name[i]
-		plain := c == '_' || c == '-' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' ||
-			c == '.' && i > 0 && i < len(name)-1
-		if plain {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, "%%%02X", c)
-		}
-	}
-	return b.String()
-}
-
-// decodeName is the inverse of encodeName.
+// decodeName is the inverse of model.Element.
 func decodeName(element string) (string, error) {
 	var b strings.Builder
 	for i := 0; i < len(element); i++ {

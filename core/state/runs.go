@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/model"
 )
 
 // KeepRuns is how many of the newest runs stay in the history.
@@ -74,7 +75,7 @@ func (s *Store) PutRun(ctx context.Context, run Run) error {
 	if written.Before(run.Started) { // not known, or a clock that was put back
 		written = run.Started
 	}
-	key := "runs/" + written.UTC().Format(runTime) + "Z-" + encodeName(run.ID) + ".json"
+	key := "runs/" + written.UTC().Format(runTime) + "Z-" + model.Element(run.ID) + ".json"
 	if err := s.create(ctx, key, run); err != nil && !errors.Is(err, ErrExists) {
 		return err
 	}

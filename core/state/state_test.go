@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/model"
 	"github.com/pipectl/pipectl/core/plugin/memory"
 )
 
@@ -131,13 +132,13 @@ func TestNamesArePercentEncoded(t *testing.T) {
 	for name, want := range map[string]string{
 		"bronze.orders": "bronze.orders", "#apply": "%23apply", ".": "%2E", "..": "%2E%2E", "a/b": "a%2Fb", "a..b": "a..b", "x.": "x%2E", "ü": "%C3%BC", "50%": "50%25", "": "",
 	} {
-		if got := encodeName(name); got != want {
+		if got := model.Element(name); got != want {
 			t.Errorf("%q: got %q, want %q", name, got, want)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.String().Draw(t, "name")
-		element := encodeName(name)
+		element := model.Element(name)
 		if got, err := decodeName(element); err != nil || got != name {
 			t.Fatalf("%q became %q and %q (%v)", name, element, got, err)
 		}

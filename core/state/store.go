@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/model"
 )
 
 // Format is the newest layout that this program reads and writes.
@@ -51,7 +52,7 @@ type Store struct {
 // another environment is a diagnostic of kind configuration, state of a newer
 // format one of kind unavailable that names both numbers.
 func Open(ctx context.Context, objects Objects, opts Options) (*Store, error) {
-	s := &Store{objects: objects, root: encodeName(opts.Name) + "/", environment: opts.Environment, clock: opts.Clock, after: opts.After, gone: opts.Gone, noticed: opts.Gone != nil, path: opts.Path}
+	s := &Store{objects: objects, root: model.Element(opts.Name) + "/", environment: opts.Environment, clock: opts.Clock, after: opts.After, gone: opts.Gone, noticed: opts.Gone != nil, path: opts.Path}
 	if s.clock == nil {
 		s.clock = time.Now
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/model"
 	"github.com/pipectl/pipectl/core/plugin"
 )
 
@@ -21,7 +22,7 @@ type Stream struct {
 
 // Stream returns the state of a stream; it need not exist yet.
 func (s *Store) Stream(appID string) *Stream {
-	return &Stream{store: s, appID: appID, dir: "streams/" + encodeName(appID) + "/"}
+	return &Stream{store: s, appID: appID, dir: "streams/" + model.Element(appID) + "/"}
 }
 
 // Folder is where the stream's state lies below the place of the store, with a
