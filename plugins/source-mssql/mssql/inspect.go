@@ -191,7 +191,7 @@ func rowInstances(list []instance, r resolved, cfg tableConfig) []string {
 func inspectChangeTable(ctx context.Context, c *conn, ci instance, cfg tableConfig) (diag.List, error) {
 	q, err := tsql.ChangeTableState(ci.name)
 	if err != nil {
-		return diag.List{diag.Errorf(diag.KindUnsupported, codeUnknownInstance, "Its name cannot stand in a statement. A DBA enables capture of the table once more under another name: EXEC sys.sp_cdc_enable_table ..., @capture_instance = N'NAME'.", "%s", err).At(cfg.path())}, nil
+		return diag.List{diag.Errorf(diag.KindUnsupported, codeUnknownInstance, "Its name cannot stand in a statement. A DBA disables that instance with sys.sp_cdc_disable_table, and enables capture of the table under another name: EXEC sys.sp_cdc_enable_table ..., @capture_instance = N'NAME'. One beside it is not enough.", "%s", err).At(cfg.path())}, nil
 	}
 	r, ok, err := c.one(ctx, q)
 	if err != nil || !ok || r.null("allowed") {

@@ -61,6 +61,21 @@ func TestWhatInspectSays(t *testing.T) {
 	})
 }
 
+// An instance whose name cannot stand in a statement is in the way of one beside it,
+// and the advice is what helps.
+func TestAnInstanceThatCannotBeNamed(t *testing.T) {
+	t.Parallel()
+	db := newDatabase(t)
+	must(t, db.CreateTable(mssqlsim.Table{Name: "dbo.orders", Key: []string{"id"}, Columns: []mssqlsim.Column{{Name: "id", Type: "int"}}}))
+	must(t, db.EnableTable("dbo.orders", mssqlsim.Capture{Name: "a]b"}))
+	says := func() diag.List { return inspect(t, open(t, db, nil), table()).Tables[0].Diagnostics.Errors() }
+	wantDiag(t, says().Err(), diag.KindUnsupported, codeUnknownInstance, "closing bracket", "disables that instance with sys.sp_cdc_disable_table")
+	must(t, db.EnableTable("dbo.orders", mssqlsim.Capture{Name: "second"}))
+	wantDiag(t, says().Err(), diag.KindUnsupported, codeUnknownInstance, "One beside it is not enough")
+	must(t, db.DropInstance("a]b"))
+	must(t, says().Err())
+}
+
 func TestInspectIsAFixedNumberOfRoundTripsATable(t *testing.T) {
 	t.Parallel()
 	db := wireDatabase(t)

@@ -114,11 +114,11 @@ func (s *shape) add(instances []captured, ci captured, col column, r rule) *diag
 		return &d
 	}
 	if slices.ContainsFunc(reserved, func(n string) bool { return strings.EqualFold(n, col.name) }) {
-		return place(diag.Errorf(diag.KindConfiguration, codeReservedName, fmt.Sprintf("Leave it out with columns = { %s = { drop = true } }, or rename it at the source.", inHCL(col.name)),
+		return place(diag.Errorf(diag.KindConfiguration, codeReservedName, unusableName(col.name),
 			"The column %s.%s has a name that the change log uses itself", ci.name, col.name))
 	}
 	if _, err := tsql.Quote(col.name); err != nil {
-		return place(diag.Errorf(diag.KindConfiguration, codeColumnName, fmt.Sprintf("Leave it out with columns = { %s = { drop = true } }, or rename it at the source.", inHCL(col.name)),
+		return place(diag.Errorf(diag.KindConfiguration, codeColumnName, unusableName(col.name),
 			"A column of %s cannot be named in a statement: %v", ci.name, err))
 	}
 	natural, ok := col.sql.output()
@@ -151,6 +151,13 @@ func (s *shape) add(instances []captured, ci captured, col column, r rule) *diag
 	}
 	s.columns = append(s.columns, outColumn{name: col.name, typ: typ, chosen: chosen})
 	return nil
+}
+
+// unusableName is what to do about a column whose name cannot be used. SQL Server
+// renames no column that is captured: error 4928 (Microsoft: Database engine events and
+// errors).
+func unusableName(name string) string {
+	return fmt.Sprintf("Leave it out with columns = { %s = { drop = true } }. SQL Server renames no captured column: to read it, disable capture of the table, rename the column, and enable capture anew.", inHCL(name))
 }
 
 // oneTypeAdvice says as what a column can be read that is of two types; what it can

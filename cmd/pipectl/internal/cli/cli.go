@@ -406,6 +406,9 @@ func ParseFinal(args []string) (Final, error) {
 		}
 	}
 	if len(f.Names) == 0 && len(f.Tags) == 0 {
+		if len(paths) > 0 {
+			return f, s.usage("%s names a configuration, and no table. Name the tables to ask for, too, for example silver.orders, or a -tag.", paths[0])
+		}
 		return f, s.usage("Name the tables to ask for, for example silver.orders, or a -tag.")
 	}
 	if until == "" {

@@ -58,6 +58,10 @@ func TestUsageErrorsSayWhatIsWrong(t *testing.T) {
 			_, err := cli.ParseFinal([]string{"silver.orders", "-until", "2026-10-01T14:00:00"})
 			return err
 		}, "is no time with a zone"},
+		"final of a path alone": {func() error {
+			_, err := cli.ParseFinal([]string{"orders", "-until", "2026-10-01T14:00:00Z"})
+			return err
+		}, "orders names a configuration, and no table"},
 		"final of nothing": {func() error { _, err := cli.ParseFinal([]string{"-until", "2026-10-01T14:00:00Z"}); return err }, "Name the tables"},
 		"poll too short":   {func() error { _, err := cli.ParseRun([]string{"-poll", "1ms"}); return err }, "the least is 10ms"},
 		"no jobs":          {func() error { _, err := cli.ParseRun([]string{"-jobs", "0"}); return err }, `invalid value "0" for flag -jobs: the least is 1`},

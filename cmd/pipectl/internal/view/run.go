@@ -69,6 +69,11 @@ func (r *Run) Event(e run.Event) {
 		r.progress(e)
 	case run.StepEnded:
 		r.drop(e.Address)
+		if c := e.Step.Check; c != nil && len(e.Step.Findings) > 0 {
+			if more := c.Findings() - int64(len(e.Step.Findings)); more > 0 {
+				r.line("  and " + quantity.Of(more, "finding", "findings") + " more, which a report of the check has, too")
+			}
+		}
 		r.line(fmt.Sprintf("%s %s", stamp(r.clock()), StepLine(e.Step)))
 		if r.Watch && e.Step.Status == run.Failed {
 			r.erase()

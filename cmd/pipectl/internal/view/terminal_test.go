@@ -10,6 +10,7 @@ import (
 
 	"github.com/pipectl/pipectl/core/addr"
 	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/core/plugin"
 	"github.com/pipectl/pipectl/core/run"
 )
 
@@ -142,6 +143,22 @@ func TestColors(t *testing.T) {
 		s.Diagnostics(diag.List{diag.Errorf(diag.KindConfiguration, "x.y", "Do that.", "Wrong")}, nil)
 		if got := strings.Contains(out.String(), "\x1b["); got != color {
 			t.Errorf("color %v gives %q", color, out.String())
+		}
+	}
+}
+
+// Findings beyond those that are shown are counted where they would stand.
+func TestFindingsThatAreNotShownAreCounted(t *testing.T) {
+	t.Parallel()
+	for total, want := range map[int64]string{2: "", 3: "  and 1 finding more", 2393: "  and 2,391 findings more"} {
+		var out bytes.Buffer
+		r := (&Streams{Out: &bytes.Buffer{}, Err: &out}).NewRun(nil, time.Now)
+		result := plugin.CheckResult{Outcome: plugin.Different, Failures: map[string]int64{"RECORD_DIFF": total, plugin.FindingInFlight: 9}}
+		r.Event(run.Event{Kind: run.StepEnded, Address: addr.New(addr.Check, "orders"),
+			Step: &run.StepResult{Status: run.Failed, Check: &result, Findings: make([]plugin.Finding, 2)}})
+		first, _, _ := strings.Cut(out.String(), "\n")
+		if got := strings.Contains(out.String(), " more,"); got != (want != "") || want != "" && !strings.HasPrefix(first, want) {
+			t.Errorf("%d: %q", total, out.String())
 		}
 	}
 }
