@@ -23,17 +23,9 @@ const checkpointBatch = 8192
 // readCheckpoint replays a checkpoint into s. What is wrong with its content is
 // ErrCorrupt and names the file.
 func (t *Table) readCheckpoint(ctx context.Context, s *state, c checkpointFiles) error {
-	var sidecars []sidecar
-	for _, f := range c.files {
-		var err error
-		if strings.HasSuffix(f.Path, ".json") {
-			sidecars, err = t.readJSONCheckpoint(ctx, s, f.Path, sidecars)
-		} else {
-			sidecars, err = t.readParquetCheckpoint(ctx, s, t.store, f.Path, sidecars)
-		}
-		if err != nil {
-			return fmt.Errorf("checkpoint %s: %w", f.Path, err)
-		}
+	sidecars, err := t.readTop(ctx, s, c)
+	if err != nil {
+		return err
 	}
 	for _, sc := range sidecars {
 		st, object, err := t.sidecar(ctx, sc)
@@ -45,6 +37,27 @@ func (t *Table) readCheckpoint(ctx context.Context, s *state, c checkpointFiles)
 		}
 	}
 	return nil
+}
+
+// readTop replays the files of a checkpoint itself, and returns the sidecars that they
+// name.
+func (t *Table) readTop(ctx context.Context, s *state, c checkpointFiles) (sidecars []sidecar, err error) {
+	for _, f := range c.files {
+		if strings.HasSuffix(f.Path, ".json") {
+			sidecars, err = t.readJSONCheckpoint(ctx, s, f.Path, sidecars)
+		} else {
+			sidecars, err = t.readParquetCheckpoint(ctx, s, t.store, f.Path, sidecars)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("checkpoint %s: %w", f.Path, err)
+		}
+	}
+	return sidecars, nil
+}
+
+// sidecarsOf are the sidecars that a checkpoint names.
+func (t *Table) sidecarsOf(ctx context.Context, c checkpointFiles) ([]sidecar, error) {
+	return t.readTop(ctx, newState(t), c)
 }
 
 // sidecar says where a sidecar lies: its path is a name in the folder of

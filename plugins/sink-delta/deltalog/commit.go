@@ -290,5 +290,13 @@ func (t *Table) checkpointAfter(ctx context.Context, version int64, m *Metadata)
 	if err != nil {
 		t.log.WarnContext(ctx, "the checkpoint of a Delta table could not be written; the table is complete without it, only slower to open",
 			"table", t.path, "version", version, "error", err)
+		return
+	}
+	if version%(cleanupEvery*Properties(m.Configuration).CheckpointInterval()) != 0 {
+		return
+	}
+	if _, err := t.cleanLog(ctx, s); err != nil {
+		t.log.WarnContext(ctx, "old commits of a Delta table could not be deleted; the table is complete with them",
+			"table", t.path, "version", version, "error", err)
 	}
 }

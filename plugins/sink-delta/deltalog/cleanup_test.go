@@ -1,0 +1,282 @@
+package deltalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pipectl/pipectl/plugins/sink-delta/internal/golden"
+	"github.com/pipectl/pipectl/plugins/sink-delta/store"
+)
+
+// daily makes a table with a commit each day, from version 1 to n.
+func daily(tb testing.TB, n int, opts ...Option) *aged {
+	tb.Helper()
+	clock := newTestClock()
+	a := &aged{tb: tb, clock: clock, st: store.NewMemory(clock.Now)}
+	a.table = mustCreate(tb, a.st, CreateSpec{}, append([]Option{WithClock(clock)}, opts...)...)
+	for i := 1; i <= n; i++ {
+		a.pass(day)
+		a.add(fmt.Sprintf("f%03d.parquet", i))
+	}
+	return a
+}
+
+// log are the names in the log's folder.
+func (a *aged) log() (out []string) {
+	a.tb.Helper()
+	for info, err := range a.st.List(context.Background(), "orders/_delta_log/", "") {
+		if err != nil {
+			a.tb.Fatal(err)
+		}
+		out = append(out, strings.TrimPrefix(info.Path, "orders/_delta_log/"))
+	}
+	return out
+}
+
+// version describes a version as one that opens the table anew has it, "" where it was cleaned up.
+func (a *aged) version(v int64) string {
+	a.tb.Helper()
+	fresh, err := newTable(a.st, "orders", testOptions(WithClock(a.clock)))
+	if err != nil {
+		a.tb.Fatal(err)
+	}
+	s, err := fresh.SnapshotAt(context.Background(), v)
+	if errors.Is(err, ErrVersionNotFound) {
+		return ""
+	}
+	if err != nil {
+		a.tb.Fatalf("version %d: %v", v, err)
+	}
+	return describe(s)
+}
+
+func (a *aged) versions(newest int64) (out []string) {
+	a.tb.Helper()
+	for v := range newest + 1 {
+		out = append(out, a.version(v))
+	}
+	return out
+}
+
+func TestCleanLogKeepsWhatTheRetentionNeeds(t *testing.T) {
+	t.Parallel()
+	a := daily(t, 65)
+	a.put("00000000000000000019.crc", "00000000000000000030.crc", "00000000000000000031.crc", "00000000000000000028.00000000000000000033.compacted.json", "notes.txt", "0-own.json")
+	before := a.versions(65)
+	n, err := a.table.CleanLog(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The newest commit not after midnight 30 days ago is version 34 or 35, and the newest checkpoint until then that of 30.
+	after := a.versions(65)
+	for v := range before {
+		want := before[v]
+		if v < 30 {
+			want = ""
+		}
+		if after[v] != want {
+			t.Errorf("version %d:\n%s, not\n%s", v, after[v], want)
+		}
+	}
+	log := a.log()
+	for _, name := range []string{commitName(30), "00000000000000000030.checkpoint.parquet", "00000000000000000030.crc", "00000000000000000031.crc", "notes.txt", "0-own.json"} {
+		if !slices.Contains(log, name) {
+			t.Errorf("%s is gone", name)
+		}
+	}
+	if log[0] != "0-own.json" || log[1] != "00000000000000000030.checkpoint.parquet" || n != 30+2+1+1 {
+		t.Errorf("deleted %d, and what is left begins with %q", n, log[:3])
+	}
+	for c, err := range a.table.History(t.Context(), -1) {
+		if err != nil || c.Version < 30 {
+			t.Fatal(c, err)
+		}
+	}
+	if n, err := a.table.CleanLog(t.Context()); n != 0 || err != nil {
+		t.Errorf("a second time: %d, %v", n, err)
+	}
+	if got := a.versions(65); !slices.Equal(got, after) {
+		t.Error("a second time changes versions")
+	}
+}
+
+func (a *aged) put(names ...string) {
+	a.tb.Helper()
+	for _, name := range names {
+		if err := a.st.Put(context.Background(), "orders/_delta_log/"+name, []byte("{}")); err != nil {
+			a.tb.Fatal(err)
+		}
+	}
+}
+
+func TestCleanLogLeavesAlone(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]func(a *aged){
+		"a table that says so": func(a *aged) {
+			tx := a.table.Begin(mustSnapshot(a.tb, a.table))
+			if err := tx.SetProperties(map[string]string{PropLogCleanup: "False"}); err != nil {
+				a.tb.Fatal(err)
+			}
+			mustCommit(a.tb, tx)
+		},
+		"a table that keeps more": func(a *aged) {
+			tx := a.table.Begin(mustSnapshot(a.tb, a.table))
+			if err := tx.SetProperties(map[string]string{PropLogRetention: "interval 365 days"}); err != nil {
+				a.tb.Fatal(err)
+			}
+			mustCommit(a.tb, tx)
+		},
+		"a log whose checkpoint cannot be read": func(a *aged) { a.put("00000000000000000030.checkpoint.parquet") },
+		"a log whose checkpoint has no commit": func(a *aged) {
+			for v := int64(10); v <= 30; v += 10 {
+				if err := a.st.Delete(context.Background(), "orders/_delta_log/"+commitName(v)); err != nil {
+					a.tb.Fatal(err)
+				}
+			}
+		},
+		"a log without checkpoints": func(a *aged) {
+			for _, name := range a.log() {
+				if strings.Contains(name, "checkpoint") {
+					if err := a.st.Delete(context.Background(), "orders/_delta_log/"+name); err != nil {
+						a.tb.Fatal(err)
+					}
+				}
+			}
+		},
+		"a log of before the clock went ahead": func(a *aged) {
+			ahead := newTestClock()
+			ahead.now = a.clock.Now().Add(10 * 365 * day)
+			a.table = reopen(a.tb, a.st, "orders", ahead)
+			if n, err := a.table.CleanLog(context.Background()); err != nil || n != 32 {
+				a.tb.Fatalf("deleted %d, %v: more than by its own clock", n, err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := daily(t, 65)
+			tc(a)
+			before := a.log()
+			if n, err := a.table.CleanLog(t.Context()); n != 0 || err != nil || !slices.Equal(a.log(), before) {
+				t.Errorf("deleted %d, %v", n, err)
+			}
+		})
+	}
+}
+
+func reopen(tb testing.TB, st store.Store, path string, c Clock) *Table {
+	tb.Helper()
+	t, err := Open(context.Background(), st, path, testOptions(WithClock(c))...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return t
+}
+
+// A cleanup that dies at any call leaves all that is to be kept, and no gap; the next one ends it.
+func TestCleanLogKilledAtEveryCall(t *testing.T) {
+	t.Parallel()
+	whole := daily(t, 65)
+	if _, err := whole.table.CleanLog(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, effect := range []store.Effect{store.Kill, store.KillAfter} {
+		for nth := 1; ; nth++ {
+			a := daily(t, 65)
+			kept := []string{a.version(30), a.version(31), a.version(65)}
+			dying, err := Open(t.Context(), store.NewFaulty(a.st, store.Fault{Nth: nth, Effect: effect}), "orders", testOptions(WithClock(a.clock))...)
+			if err == nil {
+				_, err = dying.CleanLog(t.Context())
+			}
+			if got := []string{a.version(30), a.version(31), a.version(65)}; !slices.Equal(got, kept) {
+				t.Fatalf("killed at call %d: a version that is to be kept is another, or gone", nth)
+			}
+			for _, herr := range a.table.History(t.Context(), -1) {
+				if herr != nil {
+					t.Fatalf("killed at call %d: the history: %v", nth, herr)
+				}
+			}
+			if err == nil {
+				break
+			}
+			if _, err := a.table.CleanLog(t.Context()); err != nil || !slices.Equal(a.log(), whole.log()) {
+				t.Fatalf("killed at call %d, then done again: %q, %v", nth, a.log(), err)
+			}
+		}
+	}
+}
+
+// Commits clean the log by themselves, and a table that is written to for years has a log of a month.
+func TestCommitsCleanTheLog(t *testing.T) {
+	t.Parallel()
+	a := daily(t, 365)
+	log := a.log()
+	if first := log[0]; first < "00000000000000000260" || len(log) > 130 {
+		t.Errorf("%d names, from %s on", len(log), first)
+	}
+	if s := reopen(t, a.st, "orders", a.clock); mustSnapshot(t, s).NumFiles() != 365 {
+		t.Error(describe(mustSnapshot(t, s)))
+	}
+	whole := daily(t, 365, WithoutCheckpoints())
+	if n := len(whole.log()); n != 366 {
+		t.Errorf("without checkpoints %d names are left", n)
+	}
+}
+
+// A sidecar that no checkpoint names goes when it is a day older than the newest checkpoint.
+func TestCleanLogOfSidecars(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"spark-v2ckpt-json", "spark-v2ckpt-parquet", "spark-v2ckpt-dv"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, clock, g := t.Context(), newTestClock(), golden.Load(t, name)
+			st := store.NewMemory(clock.Now)
+			const folder = golden.Path + "/_delta_log/_sidecars/"
+			put := func(name string, data []byte) {
+				if err := st.Put(ctx, name, data); err != nil {
+					t.Fatal(err)
+				}
+			}
+			put(folder+"old.parquet", []byte("x"))
+			_ = clock.Sleep(ctx, 2*day)
+			named := 0
+			for info, err := range g.Store.List(ctx, "", "") {
+				if err != nil {
+					t.Fatal(err)
+				}
+				data, err := g.Store.Get(ctx, info.Path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				put(info.Path, data)
+				if strings.HasPrefix(info.Path, folder) {
+					named++
+				}
+			}
+			put(folder+"young.parquet", []byte("x"))
+			_ = clock.Sleep(ctx, 30*day)
+			table := reopen(t, st, golden.Path, clock)
+			if n, err := table.cleanSidecars(ctx, mustSnapshot(t, table)); n != 1 || err != nil {
+				t.Errorf("deleted %d, %v", n, err)
+			}
+			left := 0
+			for info, err := range st.List(ctx, folder, "") {
+				if err != nil || strings.HasSuffix(info.Path, "old.parquet") {
+					t.Error(info, err)
+				}
+				left++
+			}
+			if left != named+1 || named == 0 {
+				t.Errorf("%d are left of %d that are named", left, named)
+			}
+			again := reopen(t, st, golden.Path, clock)
+			if got, want := describe(mustSnapshot(t, again)), describe(mustSnapshot(t, table)); got != want {
+				t.Errorf("%s, not %s", got, want)
+			}
+		})
+	}
+}
