@@ -104,6 +104,10 @@ func (w *dataWriter) write(rec arrow.RecordBatch) error {
 			cols[i] = relabel(c, to)
 			defer cols[i].Release()
 		}
+		if filled, changed := solid(cols[i]); changed {
+			cols[i] = filled
+			defer filled.Release()
+		}
 	}
 	rec = array.NewRecordBatch(w.arrow, cols, rec.NumRows())
 	defer rec.Release()

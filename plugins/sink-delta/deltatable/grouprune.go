@@ -2,6 +2,7 @@ package deltatable
 
 import (
 	"math"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
@@ -69,7 +70,11 @@ func (d *dataFile) facts(group int, column string) groupFacts {
 			if err != nil || stats == nil {
 				return unknown
 			}
-			return statisticsFacts(stats, d.reader.Manifest.Fields[src.field].Field.Type, c.arrow.Type, meta.NumValues())
+			f := statisticsFacts(stats, d.reader.Manifest.Fields[src.field].Field.Type, c.arrow.Type, meta.NumValues())
+			if _, texts := stats.(*metadata.ByteArrayStatistics); texts && strings.HasPrefix(d.parquet.MetaData().GetCreatedBy(), "parquet-go") {
+				f.lo = deltalog.NullValue() // of programs with arrow-go: see solid
+			}
+			return f
 		}
 	}
 	return unknown

@@ -14,7 +14,8 @@ func unbuiltModule(sql string) string {
 			break
 		}
 	}
-	verb, rest := "", words
+	var verb string
+	var rest []string
 	switch {
 	case len(words) == 4 && words[0] == "create" && words[1] == "or" && words[2] == "alter":
 		verb, rest = "CREATE OR ALTER ", words[3:]
