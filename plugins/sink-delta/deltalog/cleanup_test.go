@@ -7,22 +7,47 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pipectl/pipectl/plugins/sink-delta/internal/golden"
 	"github.com/pipectl/pipectl/plugins/sink-delta/store"
 )
 
-// daily makes a table with a commit each day, from version 1 to n.
+// daily makes a table with a commit each day, from version 1 to n, a checkpoint every third day and a log of six days.
 func daily(tb testing.TB, n int, opts ...Option) *aged {
 	tb.Helper()
 	clock := newTestClock()
 	a := &aged{tb: tb, clock: clock, st: store.NewMemory(clock.Now)}
-	a.table = mustCreate(tb, a.st, CreateSpec{}, append([]Option{WithClock(clock)}, opts...)...)
+	a.table = mustCreate(tb, a.st, CreateSpec{Properties: map[string]string{PropCheckpointInterval: "3", PropLogRetention: "interval 6 days"}}, append([]Option{WithClock(clock)}, opts...)...)
 	for i := 1; i <= n; i++ {
 		a.pass(day)
 		a.add(fmt.Sprintf("f%03d.parquet", i))
 	}
 	return a
+}
+
+// copied is the same table in a store of its own, its objects as old.
+func (a *aged) copied() *aged {
+	a.tb.Helper()
+	var at time.Time
+	c := &aged{tb: a.tb, clock: newTestClock(), st: store.NewMemory(func() time.Time { return at })}
+	for info, err := range a.st.List(context.Background(), "", "") {
+		if err != nil {
+			a.tb.Fatal(err)
+		}
+		data, err := a.st.Get(context.Background(), info.Path)
+		if err != nil {
+			a.tb.Fatal(err)
+		}
+		at = info.Modified
+		if err := c.st.Put(context.Background(), info.Path, data); err != nil {
+			a.tb.Fatal(err)
+		}
+	}
+	at = a.clock.Now()
+	c.clock.now = at
+	c.table = reopen(a.tb, c.st, "orders", c.clock)
+	return c
 }
 
 // log are the names in the log's folder.
@@ -64,18 +89,18 @@ func (a *aged) versions(newest int64) (out []string) {
 
 func TestCleanLogKeepsWhatTheRetentionNeeds(t *testing.T) {
 	t.Parallel()
-	a := daily(t, 65)
-	a.put("00000000000000000019.crc", "00000000000000000030.crc", "00000000000000000031.crc", "00000000000000000028.00000000000000000033.compacted.json", "notes.txt", "0-own.json")
-	before := a.versions(65)
+	a := daily(t, 14)
+	a.put("00000000000000000005.crc", "00000000000000000006.crc", "00000000000000000007.crc", "00000000000000000005.00000000000000000008.compacted.json", "notes.txt", "0-own.json")
+	before := a.versions(14)
 	n, err := a.table.CleanLog(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The newest commit not after midnight 30 days ago is version 34 or 35, and the newest checkpoint until then that of 30.
-	after := a.versions(65)
+	// The newest commit not after midnight six days ago is version 7, and the newest checkpoint until then that of 6.
+	after := a.versions(14)
 	for v := range before {
 		want := before[v]
-		if v < 30 {
+		if v < 6 {
 			want = ""
 		}
 		if after[v] != want {
@@ -83,23 +108,23 @@ func TestCleanLogKeepsWhatTheRetentionNeeds(t *testing.T) {
 		}
 	}
 	log := a.log()
-	for _, name := range []string{commitName(30), "00000000000000000030.checkpoint.parquet", "00000000000000000030.crc", "00000000000000000031.crc", "notes.txt", "0-own.json"} {
+	for _, name := range []string{commitName(6), "00000000000000000006.checkpoint.parquet", "00000000000000000006.crc", "00000000000000000007.crc", "notes.txt", "0-own.json"} {
 		if !slices.Contains(log, name) {
 			t.Errorf("%s is gone", name)
 		}
 	}
-	if log[0] != "0-own.json" || log[1] != "00000000000000000030.checkpoint.parquet" || n != 30+2+1+1 {
+	if log[0] != "0-own.json" || log[1] != "00000000000000000006.checkpoint.parquet" || n != 6+1+1+1 {
 		t.Errorf("deleted %d, and what is left begins with %q", n, log[:3])
 	}
 	for c, err := range a.table.History(t.Context(), -1) {
-		if err != nil || c.Version < 30 {
+		if err != nil || c.Version < 6 {
 			t.Fatal(c, err)
 		}
 	}
 	if n, err := a.table.CleanLog(t.Context()); n != 0 || err != nil {
 		t.Errorf("a second time: %d, %v", n, err)
 	}
-	if got := a.versions(65); !slices.Equal(got, after) {
+	if got := a.versions(14); !slices.Equal(got, after) {
 		t.Error("a second time changes versions")
 	}
 }
@@ -130,9 +155,9 @@ func TestCleanLogLeavesAlone(t *testing.T) {
 			}
 			mustCommit(a.tb, tx)
 		},
-		"a log whose checkpoint cannot be read": func(a *aged) { a.put("00000000000000000030.checkpoint.parquet") },
+		"a log whose checkpoint cannot be read": func(a *aged) { a.put("00000000000000000006.checkpoint.parquet") },
 		"a log whose checkpoint has no commit": func(a *aged) {
-			for v := int64(10); v <= 30; v += 10 {
+			for v := int64(3); v <= 6; v += 3 {
 				if err := a.st.Delete(context.Background(), "orders/_delta_log/"+commitName(v)); err != nil {
 					a.tb.Fatal(err)
 				}
@@ -151,14 +176,14 @@ func TestCleanLogLeavesAlone(t *testing.T) {
 			ahead := newTestClock()
 			ahead.now = a.clock.Now().Add(10 * 365 * day)
 			a.table = reopen(a.tb, a.st, "orders", ahead)
-			if n, err := a.table.CleanLog(context.Background()); err != nil || n != 32 {
+			if n, err := a.table.CleanLog(context.Background()); err != nil || n != 7 {
 				a.tb.Fatalf("deleted %d, %v: more than by its own clock", n, err)
 			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := daily(t, 65)
+			a := daily(t, 14)
 			tc(a)
 			before := a.log()
 			if n, err := a.table.CleanLog(t.Context()); n != 0 || err != nil || !slices.Equal(a.log(), before) {
@@ -177,52 +202,53 @@ func reopen(tb testing.TB, st store.Store, path string, c Clock) *Table {
 	return t
 }
 
-// A cleanup that dies at any call leaves all that is to be kept, and no gap; the next one ends it.
-func TestCleanLogKilledAtEveryCall(t *testing.T) {
+// A cleanup that dies before or after it deletes something leaves all that is to be kept, and no gap; the next one ends it.
+func TestCleanLogKilledAtEveryDelete(t *testing.T) {
 	t.Parallel()
-	whole := daily(t, 65)
+	first := daily(t, 14)
+	whole := first.copied()
 	if _, err := whole.table.CleanLog(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, effect := range []store.Effect{store.Kill, store.KillAfter} {
 		for nth := 1; ; nth++ {
-			a := daily(t, 65)
-			kept := []string{a.version(30), a.version(31), a.version(65)}
-			dying, err := Open(t.Context(), store.NewFaulty(a.st, store.Fault{Nth: nth, Effect: effect}), "orders", testOptions(WithClock(a.clock))...)
+			a := first.copied()
+			kept := []string{a.version(6), a.version(7), a.version(14)}
+			dying, err := Open(t.Context(), store.NewFaulty(a.st, store.Fault{Op: store.OpDelete, Nth: nth, Effect: effect}), "orders", testOptions(WithClock(a.clock))...)
 			if err == nil {
 				_, err = dying.CleanLog(t.Context())
 			}
-			if got := []string{a.version(30), a.version(31), a.version(65)}; !slices.Equal(got, kept) {
-				t.Fatalf("killed at call %d: a version that is to be kept is another, or gone", nth)
+			if got := []string{a.version(6), a.version(7), a.version(14)}; !slices.Equal(got, kept) {
+				t.Fatalf("killed at delete %d: a version that is to be kept is another, or gone", nth)
 			}
 			for _, herr := range a.table.History(t.Context(), -1) {
 				if herr != nil {
-					t.Fatalf("killed at call %d: the history: %v", nth, herr)
+					t.Fatalf("killed at delete %d: the history: %v", nth, herr)
 				}
 			}
 			if err == nil {
 				break
 			}
 			if _, err := a.table.CleanLog(t.Context()); err != nil || !slices.Equal(a.log(), whole.log()) {
-				t.Fatalf("killed at call %d, then done again: %q, %v", nth, a.log(), err)
+				t.Fatalf("killed at delete %d, then done again: %q, %v", nth, a.log(), err)
 			}
 		}
 	}
 }
 
-// Commits clean the log by themselves, and a table that is written to for years has a log of a month.
+// Commits clean the log by themselves, and a table that is written to for years has a log of its retention.
 func TestCommitsCleanTheLog(t *testing.T) {
 	t.Parallel()
-	a := daily(t, 365)
+	a := daily(t, 61)
 	log := a.log()
-	if first := log[0]; first < "00000000000000000260" || len(log) > 130 {
+	if first := log[0]; first < "00000000000000000050" || len(log) > 18 {
 		t.Errorf("%d names, from %s on", len(log), first)
 	}
-	if s := reopen(t, a.st, "orders", a.clock); mustSnapshot(t, s).NumFiles() != 365 {
+	if s := reopen(t, a.st, "orders", a.clock); mustSnapshot(t, s).NumFiles() != 61 {
 		t.Error(describe(mustSnapshot(t, s)))
 	}
-	whole := daily(t, 365, WithoutCheckpoints())
-	if n := len(whole.log()); n != 366 {
+	whole := daily(t, 61, WithoutCheckpoints())
+	if n := len(whole.log()); n != 62 {
 		t.Errorf("without checkpoints %d names are left", n)
 	}
 }

@@ -320,7 +320,7 @@ func TestVacuumLeavesEveryYoungVersionWhole(t *testing.T) {
 			versions = append(versions, version{files: slices.Clone(live)})
 		}
 		written := map[string]time.Time{}
-		for i := range rapid.IntRange(1, 25).Draw(rt, "steps") {
+		for i := range rapid.IntRange(1, 15).Draw(rt, "steps") {
 			name := fmt.Sprintf("f%d.parquet", i)
 			switch rapid.IntRange(0, 4).Draw(rt, "step") {
 			case 0, 1:
