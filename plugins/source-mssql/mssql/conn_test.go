@@ -72,7 +72,7 @@ func TestAConnectionClosedInTheMiddleOfAnAnswer(t *testing.T) {
 	for range 2 {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
-			for range 300 {
+			for range 100 {
 				c, err := dial(ctx, s.pool.config, slog.New(slog.DiscardHandler))
 				must(t, err)
 				err = c.each(ctx, tsql.Query{Name: "an error and more", Text: "RAISERROR('left', 16, 1); SELECT 1 AS one"}, func(record) error { return nil })

@@ -22,7 +22,7 @@ func TestAnAnswerThatIsLeftInTheMiddle(t *testing.T) {
 	for range 2 {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
-			for range 300 {
+			for range 100 {
 				db, err := client.Open(server.DSN("master"))
 				if err != nil {
 					t.Fatal(err)
