@@ -80,7 +80,7 @@ var rules = []rule{
 	{of: "plugins/sink-delta/...", only: append(slices.Clone(sdk), "plugins/sink-delta"), never: []string{hcl, mssql}, reason: "plugins know the SDK and their own driver, never the core or each other"},
 	{of: "plugins/silver/...", only: append(slices.Clone(sdk), "plugins/silver"), never: []string{hcl, mssql}, reason: "plugins know the SDK and their own driver, never the core or each other"},
 	{of: "plugins/reconcile/...", only: append(slices.Clone(sdk), "plugins/reconcile"), never: []string{hcl, mssql}, reason: "plugins know the SDK and their own driver, never the core or each other"},
-	{of: "plugins/sink-delta/deltalog", only: []string{"plugins/sink-delta/deltalog", "plugins/sink-delta/store$"}, never: []string{grpc, goplugin, "net/http"}, direct: true, reason: "the Delta protocol is a library without network code"},
+	{of: "plugins/sink-delta/deltalog", only: []string{"plugins/sink-delta/deltalog", "plugins/sink-delta/parquetfile$", "plugins/sink-delta/store$"}, never: []string{grpc, goplugin, "net/http"}, direct: true, reason: "the Delta protocol is a library without network code"},
 	{of: "plugins/sink-delta/store", only: []string{}, never: []string{arrow, grpc}, reason: "stores hold bytes and know no Delta"},
 	{of: "plugins/sink-delta/deltatable", only: []string{"plugins/sink-delta"}, never: []string{grpc, goplugin}, direct: true, reason: "the table library is for everyone, not only for pipectl"},
 	{of: "plugins/source-mssql/mssqlsim/...", only: []string{"plugins/source-mssql/mssqlsim"}, never: []string{grpc, goplugin, arrow}, reason: "the simulator stands alone"},

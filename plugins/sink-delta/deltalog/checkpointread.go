@@ -10,10 +10,11 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
-	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
+	"github.com/pipectl/pipectl/plugins/sink-delta/parquetfile"
 	"github.com/pipectl/pipectl/plugins/sink-delta/store"
 )
 
@@ -121,39 +122,47 @@ func (t *Table) readParquetCheckpoint(ctx context.Context, s *state, st store.St
 			out, err = nil, fmt.Errorf("%w: %s cannot be read as Parquet: %v", ErrCorrupt, path, p)
 		}
 	}()
-	corrupt := func(err error) error {
-		if cause := ctx.Err(); cause != nil {
-			return cause
+	failed := func(err error) error {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, parquetfile.ErrDamaged):
+			return fmt.Errorf("%w: %s %w", ErrCorrupt, path, err)
 		}
-		return fmt.Errorf("%w: %s cannot be read as Parquet: %w", ErrCorrupt, path, err)
+		return fmt.Errorf("reading %s: %w", path, missingIsCorrupt(err))
 	}
-	pf, err := file.NewParquetReader(src)
+	pf, err := parquetfile.Open(src, parquet.NewReaderProperties(memory.DefaultAllocator))
 	if err != nil {
-		return nil, corrupt(err)
+		return nil, failed(err)
 	}
 	defer pf.Close()
-	fr, err := pqarrow.NewFileReader(pf, pqarrow.ArrowReadProperties{BatchSize: checkpointBatch}, memory.DefaultAllocator)
+	fr, err := pqarrow.NewFileReader(pf.Reader, pqarrow.ArrowReadProperties{BatchSize: checkpointBatch}, memory.DefaultAllocator)
 	if err != nil {
-		return nil, corrupt(err)
+		return nil, failed(pf.Cause(err))
 	}
 	columns := checkpointColumns(pf.MetaData())
 	if len(columns) == 0 {
-		return nil, corrupt(errors.New("it has none of the columns of a checkpoint"))
+		return nil, failed(fmt.Errorf("%w: it has none of the columns of a checkpoint", parquetfile.ErrDamaged))
 	}
 	rr, err := fr.GetRecordReader(ctx, columns, nil)
 	if err != nil {
-		return nil, corrupt(err)
+		return nil, failed(pf.Cause(err))
 	}
 	defer rr.Release()
+	rows := int64(0)
 	for rr.Next() {
+		rows += rr.RecordBatch().NumRows()
 		b := &batch{}
 		if sidecars, err = decodeCheckpoint(rr.RecordBatch(), b, sidecars); err != nil {
-			return nil, corrupt(err)
+			return nil, failed(pf.Cause(err))
 		}
 		s.apply(b)
 	}
 	if err := rr.Err(); err != nil && !isEOF(err) {
-		return nil, corrupt(err)
+		return nil, failed(pf.Cause(err))
+	}
+	if want := pf.NumRows(); rows != want {
+		return nil, failed(pf.Cause(fmt.Errorf("%d of its %d rows came", rows, want)))
 	}
 	return sidecars, nil
 }
