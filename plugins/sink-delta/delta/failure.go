@@ -70,7 +70,7 @@ func classify(doing string, err error) (kind diag.Kind, code, detail string) {
 		return diag.KindTransient, "delta.commit_unknown", "The answer to the commit was lost. The next try finds out whether it is there."
 	case errors.Is(err, deltatable.ErrReplaced):
 		return diag.KindStale, "delta.replaced", "It was dropped and made again, or put back. Begin again: a plan, an apply and a run each go by what is there then."
-	case errors.Is(err, deltalog.ErrUnsupported), errors.Is(err, deltatable.ErrPartitioned):
+	case errors.Is(err, deltalog.ErrUnsupported):
 		return diag.KindUnsupported, "delta.unsupported", "Another program raised what the table demands. Use a newer pipectl that knows it, take it back with the program that raised it, or give the block another target."
 	case errors.Is(err, deltalog.ErrAppendOnly):
 		return diag.KindUnsupported, "delta.append_only", "Remove the table property delta.appendOnly, or leave the table to appends."

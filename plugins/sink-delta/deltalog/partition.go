@@ -44,6 +44,51 @@ func FormatPartitionValue(v Value, t Type) (*string, error) {
 	return &text, nil
 }
 
+// maxFolderName is the longest folder name that every file system takes, in
+// bytes.
+const maxFolderName = 200
+
+// PartitionFolder is the folder for data files with these partition values, in
+// the order of columns, inside the table: column=value/ for each, as Hive has
+// them, with whatever a file system or an object store could trip over escaped.
+// It is "" when a name would be too long. Nothing reads values out of it (they
+// stand in partitionValues): it is for people, and for tools that list.
+func PartitionFolder(columns []Field, values []*string) string {
+	var b strings.Builder
+	for i, c := range columns {
+		value := "__HIVE_DEFAULT_PARTITION__"
+		if values[i] != nil {
+			value = escapeFolder(*values[i])
+		}
+		name := escapeFolder(c.Name) + "=" + value
+		if len(name) > maxFolderName {
+			return ""
+		}
+		b.WriteString(name)
+		b.WriteByte('/')
+	}
+	return b.String()
+}
+
+// escapeFolder percent-encodes all bytes but letters, digits and a few signs
+// that no system gives a meaning to. A dot at the end is one that Windows drops.
+func escapeFolder(text string) string {
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		letter := 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9'
+		if letter || strings.IndexByte("-_~", c) >= 0 || c == '.' && i < len(text)-1 {
+			b.WriteByte(c)
+			continue
+		}
+		b.WriteByte('%')
+		b.WriteByte(hex[c>>4])
+		b.WriteByte(hex[c&15])
+	}
+	return b.String()
+}
+
 func isInteger(t Type) bool {
 	return t == Long || t == Integer || t == Short || t == Byte
 }

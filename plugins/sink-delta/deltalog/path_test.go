@@ -131,3 +131,31 @@ func TestIntervals(t *testing.T) {
 		}
 	}
 }
+
+// TestPartitionFolder: names that no file system, object store or Hive trips
+// over; one too long for a folder gives none.
+func TestPartitionFolder(t *testing.T) {
+	t.Parallel()
+	text := func(s string) *string { return &s }
+	for _, c := range []struct {
+		columns []string
+		values  []*string
+		want    string
+	}{
+		{[]string{"p"}, []*string{text("plain")}, "p=plain/"},
+		{[]string{"p", "d"}, []*string{nil, text("2024-02-29")}, "p=__HIVE_DEFAULT_PARTITION__/d=2024-02-29/"},
+		{[]string{"ts"}, []*string{text("2024-02-29T12:34:56.789012Z")}, "ts=2024-02-29T12%3A34%3A56.789012Z/"},
+		{[]string{"a b"}, []*string{text("50% of a/b=c")}, "a%20b=50%25%20of%20a%2Fb%3Dc/"},
+		{[]string{"p"}, []*string{text("dot.")}, "p=dot%2E/"},
+		{[]string{"p"}, []*string{text("ü\x00")}, "p=%C3%BC%00/"},
+		{[]string{"p", "q"}, []*string{text("x"), text(strings.Repeat("y", 200))}, ""},
+	} {
+		var fields []Field
+		for _, name := range c.columns {
+			fields = append(fields, Field{Name: name, Type: String})
+		}
+		if got := PartitionFolder(fields, c.values); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}

@@ -103,7 +103,7 @@ func (c *carrier) take(ctx context.Context, d *dataFile, g rowGroup, first int, 
 const joinRows = 64 << 10
 
 // write joins the carried rows with their source rows and writes them.
-func (c *carrier) write(ctx context.Context, x *matching, w *dataWriter) error {
+func (c *carrier) write(ctx context.Context, x *matching, w rowSink) error {
 	if err := c.rows.seal(); err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (c *carrier) write(ctx context.Context, x *matching, w *dataWriter) error {
 	return nil
 }
 
-func (c *carrier) join(ctx context.Context, x *matching, batches []arrow.RecordBatch, w *dataWriter) error {
+func (c *carrier) join(ctx context.Context, x *matching, batches []arrow.RecordBatch, w rowSink) error {
 	carried := make([]arrow.Array, 0, len(c.cols)+1)
 	var made arrays
 	defer func() { made.release() }()

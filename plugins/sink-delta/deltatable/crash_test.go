@@ -21,6 +21,7 @@ var crashSchema = schemaOf(field("id", arrow.PrimitiveTypes.Int64), field("lsn",
 type crashCase struct {
 	name       string
 	properties map[string]string
+	partition  []string
 	spec       deltatable.WriteSpec
 	rows       [][]row
 	want       []row
@@ -37,27 +38,33 @@ func crashCases() []crashCase {
 		Merge: &deltatable.MergeSpec{Keys: []string{"id"}, Guard: "lsn", Action: "_action"}}
 	more := []row{{int64(5), int64(2), "five"}, {int64(6), int64(2), "six"}}
 	return []crashCase{
-		{"append", nil, deltatable.WriteSpec{Mode: deltatable.Append, Schema: crashSchema, Txns: []deltatable.Txn{{AppID: "app", Version: 7}}},
+		{"append", nil, nil, deltatable.WriteSpec{Mode: deltatable.Append, Schema: crashSchema, Txns: []deltatable.Txn{{AppID: "app", Version: 7}}},
 			[][]row{more[:1], more[1:]}, append(slices.Clone(before), more...)},
-		{"overwrite", nil, deltatable.WriteSpec{Mode: deltatable.Overwrite, Schema: crashSchema, Txns: []deltatable.Txn{{AppID: "app", Version: 7}}},
+		{"overwrite", nil, nil, deltatable.WriteSpec{Mode: deltatable.Overwrite, Schema: crashSchema, Txns: []deltatable.Txn{{AppID: "app", Version: 7}}},
 			[][]row{more}, more},
-		{"merge by rewriting", nil, merge, changes, merged},
-		{"merge by deletion vectors", map[string]string{"delta.enableDeletionVectors": "true"}, merge, changes, merged},
+		{"merge by rewriting", nil, nil, merge, changes, merged},
+		{"merge by deletion vectors", map[string]string{"delta.enableDeletionVectors": "true"}, nil, merge, changes, merged},
+		{"append to partitions", nil, []string{"v"}, deltatable.WriteSpec{Mode: deltatable.Append, Schema: crashSchema, Txns: []deltatable.Txn{{AppID: "app", Version: 7}}},
+			[][]row{more[:1], more[1:]}, append(slices.Clone(before), more...)},
+		{"overwrite of partitions", nil, []string{"v"}, deltatable.WriteSpec{Mode: deltatable.Overwrite, Schema: crashSchema, Txns: []deltatable.Txn{{AppID: "app", Version: 7}}},
+			[][]row{more}, more},
+		{"merge of partitions by rewriting", nil, []string{"lsn"}, merge, changes, merged},
+		{"merge of partitions by deletion vectors", map[string]string{"delta.enableDeletionVectors": "true"}, []string{"lsn"}, merge, changes, merged},
 	}
 }
 
 // crashBase is a table of four rows in two files, one commit before its
 // checkpoint, so that the write under test writes one too. The checkpoint is
 // not compressed: encoders of zstd would take most of the time.
-func crashBase(t *testing.T, properties map[string]string) (*store.Memory, []string) {
+func crashBase(t *testing.T, c crashCase) (*store.Memory, []string) {
 	t.Helper()
 	st := memoryStore()
-	properties = maps.Clone(properties)
+	properties := maps.Clone(c.properties)
 	if properties == nil {
 		properties = map[string]string{}
 	}
 	properties["delta.parquet.compression.codec"] = "uncompressed"
-	table := mustCreate(t, st, crashSchema, properties, options(memory.DefaultAllocator))
+	table := createPartitioned(t, st, crashSchema, c.partition, properties, options(memory.DefaultAllocator))
 	app := deltatable.WriteSpec{Mode: deltatable.Append, Schema: crashSchema}
 	mustWrite(t, memory.DefaultAllocator, table, app, []row{{int64(1), int64(1), "one"}, {int64(2), int64(1), "two"}})
 	mustWrite(t, memory.DefaultAllocator, table, app, []row{{int64(3), int64(1), "three"}, {int64(4), int64(1), "four"}})
@@ -81,7 +88,7 @@ func TestKilledAtEveryCall(t *testing.T) {
 		for _, effect := range []store.Effect{store.Kill, store.KillAfter, store.Fail, store.Ambiguous} {
 			t.Run(fmt.Sprintf("%s/effect %d", c.name, effect), func(t *testing.T) {
 				t.Parallel()
-				base, before := crashBase(t, c.properties)
+				base, before := crashBase(t, c)
 				after := linesOf(t, crashSchema, c.want)
 				outcomes := map[string]int{}
 				for n := 1; ; n++ {
@@ -142,7 +149,7 @@ func TestFailedWriteLeavesNoFiles(t *testing.T) {
 	for _, c := range crashCases() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			disk, _ := crashBase(t, c.properties)
+			disk, _ := crashBase(t, c)
 			before := filesIn(t, disk)
 			// The commit itself is refused for good.
 			faulty := store.NewFaulty(disk, store.Fault{Op: store.OpPutIfAbsent, Path: "_delta_log", Effect: store.Fail, Err: store.ErrPermission})

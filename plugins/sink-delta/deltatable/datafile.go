@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -38,27 +39,36 @@ func (b *rowGroupBudget) add(n, own int64) bool {
 
 // fileLayout is what data files of one write have in common.
 type fileLayout struct {
-	store   store.Store
-	folder  string           // of the table, inside store
-	schema  *deltalog.Struct // columns of the files, with physical names
-	arrow   *arrow.Schema    // the same, as batches for the Parquet writer have it
-	indexed int              // leaf columns with statistics, -1 for all
-	options encodingOptions
-	target  int64 // bytes at which a file is finished
-	budget  *rowGroupBudget
-	mem     memory.Allocator
-	now     func() time.Time
+	store  store.Store
+	folder string           // of the table, inside store
+	schema *deltalog.Struct // columns of the files, with physical names
+	// The table's columns: all of them as batches have them, which are in the
+	// files, and which the files' place says.
+	table     *arrow.Schema
+	all, data []int
+	partition []partitionColumn
+	mapped    bool          // by column mapping
+	spillDir  string        // for rows of partitions that wait
+	arrow     *arrow.Schema // the same, as batches for the Parquet writer have it
+	indexed   int           // leaf columns with statistics, -1 for all
+	options   encodingOptions
+	target    int64 // bytes at which a file is finished
+	budget    *rowGroupBudget
+	mem       memory.Allocator
+	now       func() time.Time
 }
 
-// dataWriter writes batches of the table's columns into data files, one after
-// another. It is not safe for concurrent use; several of them may share a
+// dataWriter writes batches of the files' columns into data files of one
+// partition, one after another. It is not safe for concurrent use; several of them may share a
 // layout.
 type dataWriter struct {
 	*fileLayout
-	ctx  context.Context
-	adds []*deltalog.Add // finished files
-	rows int64           // in finished files and the open one
-	open *openFile
+	ctx    context.Context
+	values map[string]*string // partition values, by physical name
+	inside string             // folder inside the table's, with a slash behind it
+	adds   []*deltalog.Add    // finished files
+	rows   int64              // in finished files and the open one
+	open   *openFile
 }
 
 // openFile is the file that is being written.
@@ -89,8 +99,12 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 
 func (l *fileLayout) newWriter(ctx context.Context) *dataWriter {
 	l.budget.writers.Add(1)
-	return &dataWriter{fileLayout: l, ctx: ctx}
+	return &dataWriter{fileLayout: l, ctx: ctx, values: map[string]*string{}}
 }
+
+func (w *dataWriter) files() []*deltalog.Add { return w.adds }
+
+func (w *dataWriter) written() int64 { return w.rows }
 
 // write appends the rows of rec, whose columns must have the types of the
 // layout's schema in its order. rec is borrowed.
@@ -165,7 +179,7 @@ func (w *dataWriter) begin(rec arrow.RecordBatch) error {
 		return err
 	}
 	f := &openFile{
-		name:  fmt.Sprintf("part-%05d-%s.zstd.parquet", len(w.adds), uuid.New()),
+		name:  fmt.Sprintf("%spart-%05d-%s.zstd.parquet", w.inside, len(w.adds), uuid.New()),
 		stats: newStatsCollector(w.schema, w.indexed),
 	}
 	if f.object, err = store.Create(w.ctx, w.store, joinPath(w.folder, f.name)); err != nil {
@@ -205,7 +219,7 @@ func (w *dataWriter) finish() error {
 	// deletes what is listed.
 	w.adds = append(w.adds, &deltalog.Add{
 		Path:             deltalog.EncodePath(f.name),
-		PartitionValues:  map[string]*string{},
+		PartitionValues:  w.values,
 		Size:             f.size.n,
 		ModificationTime: w.now().UnixMilli(),
 		DataChange:       true,
@@ -243,8 +257,11 @@ func (w *dataWriter) abort() {
 // VACUUM removes it.
 func (l *fileLayout) deleteFiles(ctx context.Context, adds []*deltalog.Add) (first error) {
 	for _, a := range adds {
-		// The names are our own and need no decoding.
-		if err := l.store.Delete(ctx, joinPath(l.folder, a.Path)); err != nil && first == nil {
+		name, err := url.PathUnescape(a.Path)
+		if err == nil {
+			err = l.store.Delete(ctx, joinPath(l.folder, name))
+		}
+		if err != nil && first == nil {
 			first = fmt.Errorf("deleting an unused data file: %w", err)
 		}
 	}

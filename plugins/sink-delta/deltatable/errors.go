@@ -19,9 +19,6 @@ var (
 	// asked for: it was dropped and made again, or put back to a version before
 	// the one that the write was planned on.
 	ErrReplaced = errors.New("the table was replaced by another one")
-	// ErrPartitioned says that a table has partition columns, which this
-	// package reads but does not write.
-	ErrPartitioned = errors.New("writing to a table with partition columns is not supported")
 	// ErrWriteClosed says that a write was already committed or aborted.
 	ErrWriteClosed = errors.New("the write has ended")
 )

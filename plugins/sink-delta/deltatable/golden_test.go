@@ -69,7 +69,11 @@ func expectedLines(t *testing.T, path string) []string {
 		t.Fatal(err)
 	}
 	// The maker wrote single-precision floats as 1.0e-45 and doubles as 5e-324.
-	text := regexp.MustCompile(`(\d)\.0e`).ReplaceAllString(string(data), "${1}e")
+	return sorted(regexp.MustCompile(`(\d)\.0e`).ReplaceAllString(string(data), "${1}e"))
+}
+
+// sorted are the lines of a text, sorted.
+func sorted(text string) []string {
 	lines := strings.SplitAfter(text, "\n")
 	lines = slices.DeleteFunc(lines, func(l string) bool { return l == "" })
 	slices.Sort(lines)

@@ -96,6 +96,9 @@ func (w *Write) tryMerge(ctx context.Context, s *Snapshot, rows *rowsOf, userMet
 	if err != nil {
 		return Result{}, err
 	}
+	for i := range layout.partition { // rows are found by them
+		layout.partition[i].key = slices.ContainsFunc(w.merge.keys, func(k int) bool { return w.merge.names[k] == layout.partition[i].field.Name })
+	}
 	a := &applying{x: x, layout: layout, vectors: w.table.log.NewDeletionVectors()}
 	defer func() {
 		if err != nil && !errors.Is(err, deltalog.ErrCommitUnknown) {
@@ -210,10 +213,10 @@ func (a *applying) write(ctx context.Context, rewrite []*touchedFile) (err error
 		writers = min(a.x.s.table.opts.Parallel, len(rewrite))
 	}
 	files := make(chan *touchedFile)
-	all := make([]*dataWriter, writers)
+	all := make([]rowSink, writers)
 	g, gctx := errgroup.WithContext(ctx)
 	for i := range all {
-		w := a.layout.newWriter(gctx)
+		w := a.layout.newSink(gctx)
 		all[i] = w
 		g.Go(func() error {
 			if i == 0 {
@@ -245,13 +248,13 @@ func (a *applying) write(ctx context.Context, rewrite []*touchedFile) (err error
 		if err != nil {
 			w.abort()
 		}
-		a.adds = append(a.adds, w.adds...)
+		a.adds = append(a.adds, w.files()...)
 	}
 	return err
 }
 
 // copyLeft writes the rows of a file that stay.
-func (s *Snapshot) copyLeft(ctx context.Context, f *touchedFile, w *dataWriter) error {
+func (s *Snapshot) copyLeft(ctx context.Context, f *touchedFile, w rowSink) error {
 	d, err := s.openDataFile(ctx, f.add, s.all)
 	if err != nil {
 		return err
@@ -279,7 +282,7 @@ func (s *Snapshot) copyLeft(ctx context.Context, f *touchedFile, w *dataWriter) 
 }
 
 // emit writes the source rows that are new to the table and the updated rows.
-func (a *applying) emit(ctx context.Context, w *dataWriter) error {
+func (a *applying) emit(ctx context.Context, w rowSink) error {
 	x := a.x
 	for _, b := range x.rows.batches {
 		if err := ctx.Err(); err != nil {
@@ -319,13 +322,13 @@ func (a *applying) emit(ctx context.Context, w *dataWriter) error {
 			return err
 		}
 	}
-	a.written = w.rows
+	a.written = w.written()
 	return nil
 }
 
 // emitAgain writes source rows once more for keys that the table has more than
 // once.
-func (a *applying) emitAgain(ctx context.Context, w *dataWriter) error {
+func (a *applying) emitAgain(ctx context.Context, w rowSink) error {
 	var numbers []uint64
 	for row, n := range a.x.again {
 		for range n {
@@ -353,7 +356,7 @@ func (a *applying) emitAgain(ctx context.Context, w *dataWriter) error {
 }
 
 // writeSource writes rows of the source in the form of the table.
-func (a *applying) writeSource(rec arrow.RecordBatch, w *dataWriter) error {
+func (a *applying) writeSource(rec arrow.RecordBatch, w rowSink) error {
 	var nulls arrays
 	defer nulls.release()
 	out := make([]arrow.Array, len(a.x.s.all))

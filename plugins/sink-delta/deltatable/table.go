@@ -113,6 +113,9 @@ type Spec struct {
 	// Schema holds the columns; a field's metadata key "comment" is the column's
 	// description.
 	Schema *arrow.Schema
+	// PartitionColumns name those columns whose values say in which files a row
+	// is; empty means that the table is not partitioned.
+	PartitionColumns []string
 	// Description is the table's.
 	Description string
 	// Properties are table properties. Features that they or the schema need are
@@ -146,7 +149,7 @@ func CreateIfAbsent(ctx context.Context, st store.Store, path string, spec Spec,
 	}
 	opts = opts.withDefaults()
 	log, err := deltalog.Create(ctx, st, path, deltalog.CreateSpec{
-		Schema: schema, Description: spec.Description, Properties: properties,
+		Schema: schema, PartitionColumns: spec.PartitionColumns, Description: spec.Description, Properties: properties,
 	}, opts.logOptions()...)
 	if errors.Is(err, deltalog.ErrTableExists) {
 		t, err = Open(ctx, st, path, opts)
@@ -211,17 +214,9 @@ func (t *Table) newSnapshot(log *deltalog.Snapshot) (*Snapshot, error) {
 // Log is the snapshot's log: version, properties, txn versions, files.
 func (s *Snapshot) Log() *deltalog.Snapshot { return s.log }
 
-// CheckWrite says whether rows can be written into the table: nil, a
-// [deltalog.ErrUnsupported], or [ErrPartitioned].
-func (s *Snapshot) CheckWrite() error {
-	if err := s.log.CheckWrite(); err != nil {
-		return err
-	}
-	if by := s.log.Metadata().PartitionColumns; len(by) > 0 {
-		return fmt.Errorf("%w: it is partitioned by %q", ErrPartitioned, by)
-	}
-	return nil
-}
+// CheckWrite says whether rows can be written into the table: nil or a
+// [deltalog.ErrUnsupported].
+func (s *Snapshot) CheckWrite() error { return s.log.CheckWrite() }
 
 // Schema is the table's schema; comments are under the metadata key "comment".
 func (s *Snapshot) Schema() *arrow.Schema { return s.schema }

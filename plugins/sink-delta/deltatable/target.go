@@ -76,7 +76,8 @@ func (s *Snapshot) newLayout(schema *deltalog.Struct) (*fileLayout, error) {
 	}
 	opts := s.table.opts
 	l := &fileLayout{
-		store: s.table.log.Store(), folder: s.table.log.Path(), schema: physical, arrow: withoutComments(columns),
+		store: s.table.log.Store(), folder: s.table.log.Path(), table: withoutComments(columns),
+		mapped: mode != deltalog.MappingNone, spillDir: opts.SpillDir, schema: &deltalog.Struct{},
 		indexed: 32,
 		options: encodingOptions{deltaPacked: opts.DeltaBinaryPacked},
 		target:  opts.TargetFileSize,
@@ -84,6 +85,29 @@ func (s *Snapshot) newLayout(schema *deltalog.Struct) (*fileLayout, error) {
 		mem:     s.table.mem(),
 		now:     opts.Clock.Now,
 	}
+	// Partition values are in the order of the partition columns, which need not
+	// be that of the table.
+	for _, name := range s.log.Metadata().PartitionColumns {
+		f, i := schema.Field(name)
+		if i < 0 {
+			return nil, &SchemaError{Detail: fmt.Sprintf("the partition column %q is not in the table", name)}
+		}
+		l.partition = append(l.partition, partitionColumn{index: i, field: f})
+	}
+	var fields []arrow.Field
+	for i, f := range physical.Fields {
+		l.all = append(l.all, i)
+		if slices.ContainsFunc(l.partition, func(p partitionColumn) bool { return p.index == i }) {
+			continue
+		}
+		l.data = append(l.data, i)
+		l.schema.Fields = append(l.schema.Fields, f)
+		fields = append(fields, l.table.Field(i))
+	}
+	if len(fields) == 0 {
+		return nil, &SchemaError{Detail: "all columns are partition columns, so the files would have none"}
+	}
+	l.arrow = arrow.NewSchema(fields, nil)
 	if text, ok := s.log.Properties()["delta.dataSkippingNumIndexedCols"]; ok {
 		if l.indexed, err = strconv.Atoi(text); err != nil {
 			return nil, fmt.Errorf("table property delta.dataSkippingNumIndexedCols = %q is not a number", text)
@@ -171,14 +195,15 @@ func (s *Snapshot) place() string {
 
 // newPart opens a part that writes data files.
 func (t *writeTarget) newPart(ctx context.Context) (partRows, error) {
-	return &filePart{rows: t.rows, w: t.layout.newWriter(ctx)}, nil
+	return &filePart{rows: t.rows, layout: t.layout, sink: t.layout.newSink(ctx)}, nil
 }
 
 // filePart is a part of an append or overwrite: its rows become data files as
 // they come.
 type filePart struct {
 	rows   *conformer
-	w      *dataWriter
+	layout *fileLayout
+	sink   rowSink
 	closed bool
 }
 
@@ -188,26 +213,23 @@ func (p *filePart) write(rec arrow.RecordBatch) error {
 		return err
 	}
 	defer batch.Release()
-	return p.w.write(batch)
+	return p.sink.write(batch)
 }
 
 func (p *filePart) close() (rows, bytes int64, err error) {
-	if err := p.w.close(); err != nil {
+	if err := p.sink.close(); err != nil {
 		return 0, 0, err
 	}
 	p.closed = true
-	for _, a := range p.w.adds {
-		bytes += a.Size
-	}
-	return p.w.rows, bytes, nil
+	return p.sink.written(), totalSize(p.sink.files()), nil
 }
 
 func (p *filePart) discard(ctx context.Context) error {
 	if !p.closed {
-		p.w.abort()
+		p.sink.abort()
 		p.closed = true
 	}
-	return p.w.deleteFiles(ctx, p.w.adds)
+	return p.layout.deleteFiles(ctx, p.sink.files())
 }
 
 // commitFiles commits an append or overwrite.
@@ -215,8 +237,8 @@ func (w *Write) commitFiles(ctx context.Context, parts []partRows, userMetadata 
 	var adds []*deltalog.Add
 	var rows int64
 	for _, p := range parts {
-		adds = append(adds, p.(*filePart).w.adds...)
-		rows += p.(*filePart).w.rows
+		adds = append(adds, p.(*filePart).sink.files()...)
+		rows += p.(*filePart).sink.written()
 	}
 	if w.spec.Mode == Append && len(adds) == 0 && w.target.evolved == nil {
 		return Result{Version: w.base.Version(), Outcome: Nothing}, nil
@@ -348,6 +370,11 @@ func (t *writeTarget) apply(tx *deltalog.Transaction, s *Snapshot) error {
 		}
 	}
 	now := physicalStruct(tx.Schema(), s.log.MappingMode())
+	for _, p := range t.layout.partition {
+		if g, i := tx.Schema().Field(p.field.Name); i < 0 || !deltalog.EqualData(p.field.Type, g.Type) || p.field.Nullable && !g.Nullable {
+			return &SchemaError{Detail: fmt.Sprintf("partition column %q was changed by another commit while the rows were written; write them again", p.field.Name)}
+		}
+	}
 	for _, f := range t.layout.schema.Fields {
 		g, i := now.Field(f.Name)
 		if i < 0 || !deltalog.EqualData(f.Type, g.Type) && lossless(arrowOf(f), arrowOf(g)) == castNone {
