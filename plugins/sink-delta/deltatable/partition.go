@@ -116,8 +116,30 @@ func (p *partitionSink) write(rec arrow.RecordBatch) error {
 		}
 		positions[string(key)] = append(rows, int64(i))
 	}
+	var waiting [waitingParts][]int64
 	for _, key := range order {
-		if err := p.writePartition(rec, key, positions[key]); err != nil {
+		w, err := p.writer(key, rec, positions[key][0])
+		if err != nil {
+			return err
+		}
+		if w == nil {
+			bucket := maphash.String(p.seed, key) % waitingParts
+			waiting[bucket] = append(waiting[bucket], positions[key]...)
+			continue
+		}
+		if err := p.pass(rec, positions[key], p.data, p.arrow, w.write); err != nil {
+			return err
+		}
+	}
+	for i, rows := range waiting {
+		if len(rows) == 0 {
+			continue
+		}
+		if p.waiting[i] == nil {
+			p.waiting[i] = p.spool.newPart()
+		}
+		slices.Sort(rows)
+		if err := p.pass(rec, rows, p.all, p.table, p.waiting[i].write); err != nil {
 			return err
 		}
 	}
@@ -125,23 +147,24 @@ func (p *partitionSink) write(rec arrow.RecordBatch) error {
 	return nil
 }
 
-// writePartition writes the rows of one partition, which stand at these
-// positions of rec, or lets them wait.
-func (p *partitionSink) writePartition(rec arrow.RecordBatch, key string, rows []int64) error {
-	w := p.open[key]
-	if w == nil && len(p.open) < maxOpenPartitions {
-		values, err := p.values(rec, rows[0])
-		if err != nil {
-			return err
-		}
-		w = p.newWriter(p.ctx)
-		w.values, w.inside = p.place(values)
-		p.open[key] = w
+// writer is the writer of a partition, which is that of a row of rec; nil when
+// there is no room for one.
+func (p *partitionSink) writer(key string, rec arrow.RecordBatch, row int64) (*dataWriter, error) {
+	if w := p.open[key]; w != nil || len(p.open) == maxOpenPartitions {
+		return w, nil
 	}
-	columns, schema := p.data, p.arrow
-	if w == nil {
-		columns, schema = p.all, p.table
+	values, err := p.values(rec, row)
+	if err != nil {
+		return nil, err
 	}
+	w := p.newWriter(p.ctx)
+	w.values, w.inside = p.place(values)
+	p.open[key] = w
+	return w, nil
+}
+
+// pass gives some rows of some columns of rec on, as a batch of schema.
+func (p *partitionSink) pass(rec arrow.RecordBatch, rows []int64, columns []int, schema *arrow.Schema, to func(arrow.RecordBatch) error) error {
 	var chosen arrays
 	defer chosen.release()
 	for i, c := range columns {
@@ -163,14 +186,7 @@ func (p *partitionSink) writePartition(rec arrow.RecordBatch, key string, rows [
 	}
 	part := array.NewRecordBatch(schema, chosen.held, int64(len(rows)))
 	defer part.Release()
-	if w != nil {
-		return w.write(part)
-	}
-	bucket := maphash.String(p.seed, key) % waitingParts
-	if p.waiting[bucket] == nil {
-		p.waiting[bucket] = p.spool.newPart()
-	}
-	return p.waiting[bucket].write(part)
+	return to(part)
 }
 
 // values are the partition values of a row, as the log keeps them.
