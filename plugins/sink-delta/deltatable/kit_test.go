@@ -3,6 +3,7 @@ package deltatable_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -182,6 +183,30 @@ func write(ctx context.Context, t failer, mem memory.Allocator, table *deltatabl
 	result, err := w.Commit(ctx, tokens, "")
 	if err != nil {
 		w.Abort(ctx)
+	}
+	return result, err
+}
+
+// writeRecord does a whole write of one part that holds rec.
+func writeRecord(ctx context.Context, table *deltatable.Table, spec deltatable.WriteSpec, rec arrow.RecordBatch) (deltatable.Result, error) {
+	w, err := table.Begin(ctx, spec)
+	if err != nil {
+		return deltatable.Result{}, err
+	}
+	part, err := w.Part(ctx)
+	if err != nil {
+		return deltatable.Result{}, err
+	}
+	if err := part.Write(rec); err != nil {
+		return deltatable.Result{}, errors.Join(err, part.Abort(ctx), w.Abort(ctx))
+	}
+	done, err := part.Close()
+	if err != nil {
+		return deltatable.Result{}, errors.Join(err, part.Abort(ctx), w.Abort(ctx))
+	}
+	result, err := w.Commit(ctx, []string{done.Token}, "")
+	if err != nil {
+		err = errors.Join(err, w.Abort(ctx))
 	}
 	return result, err
 }

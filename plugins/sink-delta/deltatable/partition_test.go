@@ -64,22 +64,7 @@ func TestPartitionedWrites(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer rec.Release()
-				w, err := table.Begin(t.Context(), spec)
-				if err != nil {
-					t.Fatal(err)
-				}
-				part, err := w.Part(t.Context())
-				if err == nil {
-					err = part.Write(rec)
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-				done, err := part.Close()
-				if err == nil {
-					_, err = w.Commit(t.Context(), []string{done.Token}, "")
-				}
-				if err != nil {
+				if _, err := writeRecord(t.Context(), table, spec, rec); err != nil {
 					t.Fatal(err)
 				}
 			}

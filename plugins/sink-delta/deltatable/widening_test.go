@@ -107,21 +107,7 @@ func TestNestedWidening(t *testing.T) {
 		defer rec.Release()
 		spec := appendSpec(schema)
 		spec.MergeSchema = merge
-		w, err := table.Begin(t.Context(), spec)
-		if err != nil {
-			return err
-		}
-		part, err := w.Part(t.Context())
-		if err != nil {
-			return err
-		}
-		if err := part.Write(rec); err != nil {
-			return err
-		}
-		done, err := part.Close()
-		if err == nil {
-			_, err = w.Commit(t.Context(), []string{done.Token}, "")
-		}
+		_, err = writeRecord(t.Context(), table, spec, rec)
 		return err
 	}
 	const small = `[{"s": {"x": 1, "y": "a"}, "l": [0.5, null], "m": [{"key": "k", "value": "2020-01-02"}]}, {"s": null, "l": [], "m": null}, {"s": {"x": null, "y": null}, "l": null, "m": []}]`
