@@ -12,29 +12,31 @@ type Properties map[string]string
 
 // Names of table properties.
 const (
-	PropAppendOnly            = "delta.appendOnly"
-	PropCheckpointInterval    = "delta.checkpointInterval"
-	PropColumnMappingMode     = "delta.columnMapping.mode"
-	PropDeletionVectors       = "delta.enableDeletionVectors"
-	PropTypeWidening          = "delta.enableTypeWidening"
-	PropInCommitTimestamps    = "delta.enableInCommitTimestamps"
-	PropChangeDataFeed        = "delta.enableChangeDataFeed"
-	PropRowTracking           = "delta.enableRowTracking"
-	PropIsolationLevel        = "delta.isolationLevel"
-	PropDataSkippingColumns   = "delta.dataSkippingNumIndexedCols"
-	PropDeletedFileRetention  = "delta.deletedFileRetentionDuration"
-	PropTxnRetention          = "delta.setTransactionRetentionDuration"
-	propMaxColumnID           = "delta.columnMapping.maxColumnId"
-	propStatsAsJSON           = "delta.checkpoint.writeStatsAsJson"
-	propStatsAsStruct         = "delta.checkpoint.writeStatsAsStruct"
-	propICTEnablementVersion  = "delta.inCommitTimestampEnablementVersion"
-	propICTEnablementTime     = "delta.inCommitTimestampEnablementTimestamp"
-	propIcebergV1             = "delta.enableIcebergCompatV1"
-	propIcebergV2             = "delta.enableIcebergCompatV2"
-	propConstraintPrefix      = "delta.constraints."
-	defaultCheckpointInterval = 10
-	defaultIndexedColumns     = 32
-	defaultRetention          = 7 * 24 * time.Hour
+	PropAppendOnly          = "delta.appendOnly"
+	PropCheckpointInterval  = "delta.checkpointInterval"
+	PropColumnMappingMode   = "delta.columnMapping.mode"
+	PropDeletionVectors     = "delta.enableDeletionVectors"
+	PropTypeWidening        = "delta.enableTypeWidening"
+	PropInCommitTimestamps  = "delta.enableInCommitTimestamps"
+	PropChangeDataFeed      = "delta.enableChangeDataFeed"
+	PropRowTracking         = "delta.enableRowTracking"
+	PropIsolationLevel      = "delta.isolationLevel"
+	PropDataSkippingColumns = "delta.dataSkippingNumIndexedCols"
+	// PropDataSkippingStatsColumns names the columns that get statistics.
+	PropDataSkippingStatsColumns = "delta.dataSkippingStatsColumns"
+	PropDeletedFileRetention     = "delta.deletedFileRetentionDuration"
+	PropTxnRetention             = "delta.setTransactionRetentionDuration"
+	propMaxColumnID              = "delta.columnMapping.maxColumnId"
+	propStatsAsJSON              = "delta.checkpoint.writeStatsAsJson"
+	propStatsAsStruct            = "delta.checkpoint.writeStatsAsStruct"
+	propICTEnablementVersion     = "delta.inCommitTimestampEnablementVersion"
+	propICTEnablementTime        = "delta.inCommitTimestampEnablementTimestamp"
+	propIcebergV1                = "delta.enableIcebergCompatV1"
+	propIcebergV2                = "delta.enableIcebergCompatV2"
+	propConstraintPrefix         = "delta.constraints."
+	defaultCheckpointInterval    = 10
+	defaultIndexedColumns        = 32
+	defaultRetention             = 7 * 24 * time.Hour
 )
 
 // Bool is a property that is true or false; def when it is not set.

@@ -34,11 +34,11 @@ func losslessNested(from, to arrow.DataType) bool {
 	return false
 }
 
-// losslessField is losslessNested of a field inside: one that may be NULL is
-// none that must not.
+// losslessField is losslessNested of a field inside. Whether it is NULL where it
+// must not be is looked at row by row, by checkNotNull.
 func losslessField(from, to arrow.Field) bool {
 	kind := lossless(from.Type, to.Type)
-	return kind != castNone && kind != castNanos && (to.Nullable || !from.Nullable)
+	return kind != castNone && kind != castNanos
 }
 
 // castNestedTo brings a struct, list or map into type to.

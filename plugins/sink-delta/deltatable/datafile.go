@@ -50,7 +50,7 @@ type fileLayout struct {
 	mapped    bool          // by column mapping
 	spillDir  string        // for rows of partitions that wait
 	arrow     *arrow.Schema // the same, as batches for the Parquet writer have it
-	indexed   int           // leaf columns with statistics, -1 for all
+	leaves    []statsLeaf   // columns with statistics
 	options   encodingOptions
 	target    int64 // bytes at which a file is finished
 	budget    *rowGroupBudget
@@ -126,8 +126,8 @@ func (w *dataWriter) write(rec arrow.RecordBatch) error {
 	rec = array.NewRecordBatch(w.arrow, cols, rec.NumRows())
 	defer rec.Release()
 	for i, f := range w.schema.Fields {
-		if !f.Nullable && rec.Column(i).NullN() > 0 {
-			return fmt.Errorf("column %q is NOT NULL, and a row to write has NULL in it", f.Name)
+		if err := checkNotNull(rec.Column(i), f, "", w.mem); err != nil {
+			return err
 		}
 	}
 	if w.open == nil {
@@ -180,7 +180,7 @@ func (w *dataWriter) begin(rec arrow.RecordBatch) error {
 	}
 	f := &openFile{
 		name:  fmt.Sprintf("%spart-%05d-%s.zstd.parquet", w.inside, len(w.adds), uuid.New()),
-		stats: newStatsCollector(w.schema, w.indexed),
+		stats: newStatsCollector(w.leaves, w.mem),
 	}
 	if f.object, err = store.Create(w.ctx, w.store, joinPath(w.folder, f.name)); err != nil {
 		return fmt.Errorf("creating a data file: %w", err)

@@ -283,37 +283,102 @@ func TestDictionaries(t *testing.T) {
 }
 
 // TestStatsAreExact: bounds and null counts from the batches; NaN takes away
-// the upper bound; nested columns and columns beyond the indexed ones have none.
+// the upper bound; a field of a struct is NULL where the struct is, and what
+// stands there counts for nothing; arrays and maps have a null count alone.
 func TestStatsAreExact(t *testing.T) {
 	t.Parallel()
+	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	defer mem.AssertSize(t, 0)
+	long := func(name string) deltalog.Field {
+		return deltalog.Field{Name: name, Type: deltalog.Long, Nullable: true}
+	}
 	schema := &deltalog.Struct{Fields: []deltalog.Field{
-		{Name: "i", Type: deltalog.Long}, {Name: "f", Type: deltalog.Double}, {Name: "s", Type: deltalog.String},
-		{Name: "n", Type: &deltalog.Struct{Fields: []deltalog.Field{{Name: "x", Type: deltalog.Long}}}}, {Name: "beyond", Type: deltalog.Long},
+		long("i"), {Name: "f", Type: deltalog.Double, Nullable: true}, {Name: "s", Type: deltalog.String, Nullable: true},
+		{Name: "n", Nullable: true, Type: &deltalog.Struct{Fields: []deltalog.Field{long("x"),
+			{Name: "in.ner", Nullable: true, Type: &deltalog.Struct{Fields: []deltalog.Field{long("y"), {Name: "l", Nullable: true, Type: &deltalog.Array{Element: deltalog.Long, ContainsNull: true}}}}}}}},
+		long("last"),
 	}}
 	form, err := deltalog.ToArrow(schema, deltalog.ArrowOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newStatsCollector(schema, 4)
-	for _, text := range []string{
-		`[{"i": 5, "f": 1.5, "s": "b", "n": {"x": 1}, "beyond": 1}, {"i": null, "f": null, "s": null, "n": null, "beyond": null}]`,
-		`[{"i": -3, "f": "NaN", "s": "a", "n": null, "beyond": 2}]`,
+	all := []string{"i [-3, 5] 1 nulls", "f [1.5, NULL] 1 nulls", `s ["a", "b"] 1 nulls`, "n.x [1, 1] 2 nulls", "n.in.ner.y [7, 7] 2 nulls", "n.in.ner.l [NULL, NULL] 2 nulls", "last [1, 2] 1 nulls"}
+	for _, c := range []struct {
+		properties deltalog.Properties
+		want       []string
+	}{
+		{nil, all},
+		{deltalog.Properties{deltalog.PropDataSkippingColumns: "-1"}, all},
+		{deltalog.Properties{deltalog.PropDataSkippingColumns: "0"}, nil},
+		{deltalog.Properties{deltalog.PropDataSkippingColumns: "5"}, all[:5]},
+		{deltalog.Properties{deltalog.PropDataSkippingStatsColumns: "LAST, n.x", deltalog.PropDataSkippingColumns: "0"}, []string{all[3], all[6]}},
+		{deltalog.Properties{deltalog.PropDataSkippingStatsColumns: "n"}, all[3:6]},
+		{deltalog.Properties{deltalog.PropDataSkippingStatsColumns: "`n` . `in.ner`.y,f"}, []string{all[1], all[4]}},
+		{deltalog.Properties{deltalog.PropDataSkippingStatsColumns: "n.in.ner.y"}, nil},
 	} {
-		rec, _, err := array.RecordFromJSON(memory.DefaultAllocator, form, strings.NewReader(text))
+		leaves, err := statsLeaves(schema, c.properties)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.update(rec)
-	}
-	got := c.stats()
-	if got.NumRecords != 3 || !got.TightBounds || len(got.Columns) != 3 {
-		t.Fatalf("got %+v", got)
-	}
-	want := []string{"i [-3, 5] 1 nulls", "f [1.5, NULL] 1 nulls", `s ["a", "b"] 1 nulls`}
-	for i, col := range got.Columns {
-		if text := fmt.Sprintf("%s [%v, %v] %d nulls", col.Path[0], col.Min, col.Max, col.NullCount); text != want[i] {
-			t.Errorf("got %s, want %s", text, want[i])
+		collector := newStatsCollector(leaves, mem)
+		for _, text := range []string{
+			`[{"i": 5, "f": 1.5, "s": "b", "n": {"x": 1, "in.ner": null}, "last": 1}, {"i": null, "f": null, "s": null, "n": null, "last": null}]`,
+			`[{"i": -3, "f": "NaN", "s": "a", "n": {"x": null, "in.ner": {"y": 7, "l": [1, null]}}, "last": 2}]`,
+		} {
+			rec, _, err := array.RecordFromJSON(mem, form, strings.NewReader(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			collector.update(rec)
+			rec.Release()
 		}
+		got := collector.stats()
+		if got.NumRecords != 3 || !got.TightBounds {
+			t.Fatalf("got %+v", got)
+		}
+		var texts []string
+		for _, col := range got.Columns {
+			texts = append(texts, fmt.Sprintf("%s [%v, %v] %d nulls", strings.Join(col.Path, "."), col.Min, col.Max, col.NullCount))
+		}
+		if !slices.Equal(texts, c.want) {
+			t.Errorf("%v:\n got %q\nwant %q", c.properties, texts, c.want)
+		}
+	}
+	for _, text := range []string{"", "a,", "a..b", "`a", "`a`b", ",a", "a.`"} {
+		if leaves, err := statsLeaves(schema, deltalog.Properties{deltalog.PropDataSkippingStatsColumns: text}); err == nil {
+			t.Errorf("%q was taken as %v", text, leaves)
+		}
+	}
+}
+
+// TestValuesBehindANullStruct: bounds do not see what stands in a field where the
+// struct around it is NULL, in slices neither.
+func TestValuesBehindANullStruct(t *testing.T) {
+	t.Parallel()
+	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	defer mem.AssertSize(t, 0)
+	values := fromJSON(t, mem, arrow.PrimitiveTypes.Int64, `[-100, 1, 2, 100, null]`)
+	defer values.Release()
+	valid := memory.NewBufferBytes([]byte{0b10110}) // rows 0 and 3 are NULL
+	data := array.NewData(arrow.StructOf(arrow.Field{Name: "x", Type: arrow.PrimitiveTypes.Int64, Nullable: true}), 5,
+		[]*memory.Buffer{valid}, []arrow.ArrayData{values.Data()}, 2, 0)
+	defer data.Release()
+	whole := array.MakeFromData(data)
+	defer whole.Release()
+	for _, c := range []struct {
+		from, to int64
+		want     string
+	}{{0, 5, "[1, 2] 3"}, {2, 5, "[2, 2] 2"}, {3, 5, "[NULL, NULL] 2"}} {
+		part := array.NewSlice(whole, c.from, c.to)
+		rec := array.NewRecordBatch(arrow.NewSchema([]arrow.Field{{Name: "s", Type: part.DataType(), Nullable: true}}, nil), []arrow.Array{part}, c.to-c.from)
+		collector := newStatsCollector([]statsLeaf{{path: []string{"s", "x"}, typ: deltalog.Long, at: []int{0, 0}}}, mem)
+		collector.update(rec)
+		got := collector.stats().Columns[0]
+		if text := fmt.Sprintf("[%v, %v] %d", got.Min, got.Max, got.NullCount); text != c.want {
+			t.Errorf("rows %d to %d: got %s, want %s", c.from, c.to, text, c.want)
+		}
+		rec.Release()
+		part.Release()
 	}
 }
 

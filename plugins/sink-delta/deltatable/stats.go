@@ -9,21 +9,22 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/pipectl/pipectl/plugins/sink-delta/deltalog"
 )
 
 // statsCollector gathers the statistics of one data file while it is written,
-// exactly, from the batches themselves. Nested columns have none.
+// exactly, from the batches themselves.
 type statsCollector struct {
 	rows int64
+	mem  memory.Allocator
 	cols []columnStats
 }
 
-// columnStats gathers one top-level column.
+// columnStats gathers one leaf column.
 type columnStats struct {
-	field deltalog.Field
-	index int // column of the batches
+	statsLeaf
 	nulls int64
 	bound bounds // nil when the type has no bounds
 }
@@ -36,20 +37,10 @@ type bounds interface {
 	values() (lo, hi deltalog.Value)
 }
 
-// newStatsCollector gathers the first indexed leaf columns of schema (-1: all),
-// as delta.dataSkippingNumIndexedCols counts them.
-func newStatsCollector(schema *deltalog.Struct, indexed int) *statsCollector {
-	s := &statsCollector{}
-	leaves := 0
-	for i, f := range schema.Fields {
-		leaves += leafCount(f.Type)
-		if indexed >= 0 && leaves > indexed {
-			break
-		}
-		if isNested(f.Type) {
-			continue
-		}
-		s.cols = append(s.cols, columnStats{field: f, index: i, bound: newBounds(f.Type)})
+func newStatsCollector(leaves []statsLeaf, mem memory.Allocator) *statsCollector {
+	s := &statsCollector{mem: mem}
+	for _, l := range leaves {
+		s.cols = append(s.cols, columnStats{statsLeaf: l, bound: newBounds(l.typ)})
 	}
 	return s
 }
@@ -64,27 +55,17 @@ func isNested(t deltalog.Type) bool {
 	return false
 }
 
-func leafCount(t deltalog.Type) int {
-	if s, ok := t.(*deltalog.Struct); ok {
-		n := 0
-		for _, f := range s.Fields {
-			n += leafCount(f.Type)
-		}
-		return n
-	}
-	return 1
-}
-
-// update takes in a batch in the form of the table.
+// update takes in a batch in the form of the files.
 func (s *statsCollector) update(rec arrow.RecordBatch) {
 	s.rows += rec.NumRows()
 	for i := range s.cols {
 		c := &s.cols[i]
-		arr := rec.Column(c.index)
+		arr := leafOf(rec, c.at, s.mem)
 		c.nulls += int64(arr.NullN())
 		if c.bound != nil && arr.NullN() < arr.Len() {
 			c.bound.update(arr)
 		}
+		arr.Release()
 	}
 }
 
@@ -92,7 +73,7 @@ func (s *statsCollector) update(rec arrow.RecordBatch) {
 func (s *statsCollector) stats() *deltalog.Stats {
 	out := &deltalog.Stats{NumRecords: s.rows, TightBounds: true}
 	for _, c := range s.cols {
-		col := deltalog.ColumnStats{Path: []string{c.field.PhysicalName()}, Type: c.field.Type, NullCount: c.nulls}
+		col := deltalog.ColumnStats{Path: c.path, Type: c.typ, NullCount: c.nulls}
 		if c.bound != nil {
 			col.Min, col.Max = c.bound.values()
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -78,7 +77,6 @@ func (s *Snapshot) newLayout(schema *deltalog.Struct) (*fileLayout, error) {
 	l := &fileLayout{
 		store: s.table.log.Store(), folder: s.table.log.Path(), table: withoutComments(columns),
 		mapped: mode != deltalog.MappingNone, spillDir: opts.SpillDir, schema: &deltalog.Struct{},
-		indexed: 32,
 		options: encodingOptions{deltaPacked: opts.DeltaBinaryPacked},
 		target:  opts.TargetFileSize,
 		budget:  &rowGroupBudget{limit: opts.RowGroupBytes},
@@ -108,10 +106,12 @@ func (s *Snapshot) newLayout(schema *deltalog.Struct) (*fileLayout, error) {
 		return nil, &SchemaError{Detail: "all columns are partition columns, so the files would have none"}
 	}
 	l.arrow = arrow.NewSchema(fields, nil)
-	if text, ok := s.log.Properties()["delta.dataSkippingNumIndexedCols"]; ok {
-		if l.indexed, err = strconv.Atoi(text); err != nil {
-			return nil, fmt.Errorf("table property delta.dataSkippingNumIndexedCols = %q is not a number", text)
-		}
+	display := &deltalog.Struct{}
+	for _, i := range l.data {
+		display.Fields = append(display.Fields, schema.Fields[i])
+	}
+	if l.leaves, err = statsLeaves(display, s.log.Properties()); err != nil {
+		return nil, err
 	}
 	return l, nil
 }
