@@ -24,6 +24,17 @@ func (w *Write) commitMerge(ctx context.Context, parts []partRows, userMetadata 
 		spooled[i] = p.(*mergePart).rows
 	}
 	rows := newRowsOf(spooled)
+	return w.untilCommitted(ctx, func(s *Snapshot) (Result, error) {
+		if err := w.merge.suits(s); err != nil {
+			return Result{}, err
+		}
+		return w.tryMerge(ctx, s, rows, userMetadata)
+	})
+}
+
+// untilCommitted makes attempts on the newest version until one is committed, or
+// fails for another reason than a conflict.
+func (w *Write) untilCommitted(ctx context.Context, try func(s *Snapshot) (Result, error)) (Result, error) {
 	retry := w.table.newRetrier()
 	for {
 		// Even the first attempt takes the newest version: the parts may have
@@ -38,10 +49,7 @@ func (w *Write) commitMerge(ctx context.Context, parts []partRows, userMetadata 
 		if w.recorded(s) {
 			return Result{Version: s.Version(), Outcome: Already}, nil
 		}
-		if err := w.merge.suits(s); err != nil {
-			return Result{}, err
-		}
-		result, err := w.tryMerge(ctx, s, rows, userMetadata)
+		result, err := try(s)
 		var txn *deltalog.TxnError
 		switch {
 		case err == nil:

@@ -203,26 +203,7 @@ func TestFilterNeverLosesRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var p deltalog.Predicate
-		for range rapid.IntRange(0, 2).Draw(t, "clauses") {
-			var clause deltalog.Clause
-			for range rapid.IntRange(0, 2).Draw(t, "comparisons") {
-				i := rapid.IntRange(0, len(domains)-1).Draw(t, "column")
-				c := deltalog.Comparison{Column: fields[i].Name, Op: deltalog.Op(rapid.IntRange(int(deltalog.OpEq), int(deltalog.OpIsNotNull)).Draw(t, "op"))}
-				n := 1
-				switch c.Op {
-				case deltalog.OpIn:
-					n = rapid.IntRange(0, 3).Draw(t, "literals")
-				case deltalog.OpIsNull, deltalog.OpIsNotNull:
-					n = 0
-				}
-				for range n {
-					c.Values = append(c.Values, literal(domains[i].draw(t, "literal"), domains[i].typ))
-				}
-				clause = append(clause, c)
-			}
-			p = append(p, clause)
-		}
+		p := drawPredicate(t, 0, domains, fields, func(d domain) any { return d.draw(t, "literal") })
 		got, err := dump(context.Background(), s, deltatable.ScanSpec{Filter: p})
 		if err != nil {
 			t.Fatal(err)
@@ -240,6 +221,31 @@ func TestFilterNeverLosesRows(t *testing.T) {
 			t.Fatalf("filter %v invented\n%s", p, strings.Join(invented, ""))
 		}
 	})
+}
+
+// drawPredicate draws up to two clauses, at least so many, over columns of these
+// domains.
+func drawPredicate(t *rapid.T, least int, domains []domain, fields []arrow.Field, value func(domain) any) (p deltalog.Predicate) {
+	for range rapid.IntRange(least, 2).Draw(t, "clauses") {
+		var clause deltalog.Clause
+		for range rapid.IntRange(least, 2).Draw(t, "comparisons") {
+			i := rapid.IntRange(0, len(domains)-1).Draw(t, "column")
+			c := deltalog.Comparison{Column: fields[i].Name, Op: deltalog.Op(rapid.IntRange(int(deltalog.OpEq), int(deltalog.OpIsNotNull)).Draw(t, "op"))}
+			n := 1
+			switch c.Op {
+			case deltalog.OpIn:
+				n = rapid.IntRange(0, 3).Draw(t, "literals")
+			case deltalog.OpIsNull, deltalog.OpIsNotNull:
+				n = 0
+			}
+			for range n {
+				c.Values = append(c.Values, literal(value(domains[i]), domains[i].typ))
+			}
+			clause = append(clause, c)
+		}
+		p = append(p, clause)
+	}
+	return p
 }
 
 // without is the multiset a less b; both are sorted.

@@ -23,12 +23,18 @@ const (
 	Overwrite
 	// Merge updates, inserts and deletes by key; see MergeSpec.
 	Merge
+	// Delete takes away the rows for which WriteSpec.Where is true. It has no
+	// parts.
+	Delete
 )
 
 // String is the operation's name in the table's history.
 func (m Mode) String() string {
-	if m == Merge {
+	switch m {
+	case Merge:
 		return "MERGE"
+	case Delete:
+		return "DELETE"
 	}
 	return "WRITE"
 }
@@ -62,6 +68,9 @@ type WriteSpec struct {
 	BaseVersion *int64
 	// Merge is for mode Merge.
 	Merge *MergeSpec
+	// Where is for mode Delete: exactly the rows for which it is true go. A
+	// comparison with NULL is true of no row.
+	Where deltalog.Predicate
 }
 
 // Outcome is how a write ended.
@@ -134,6 +143,8 @@ func (t *Table) Begin(ctx context.Context, spec WriteSpec) (*Write, error) {
 		w.target, err = newWriteTarget(s, spec)
 	case Merge:
 		w.merge, err = newMerge(s, spec)
+	case Delete:
+		err = checkDelete(s, spec)
 	default:
 		err = fmt.Errorf("a write needs a mode")
 	}
@@ -217,6 +228,9 @@ func (w *Write) Part(ctx context.Context) (*Part, error) {
 	defer w.mu.Unlock()
 	if w.ended || w.already != nil {
 		return nil, ErrWriteClosed
+	}
+	if w.spec.Mode == Delete {
+		return nil, errors.New("a delete has no rows to write")
 	}
 	p := &Part{write: w, token: uuid.NewString()}
 	var err error
@@ -327,9 +341,12 @@ func (w *Write) Commit(ctx context.Context, tokens []string, userMetadata string
 	}
 	var result Result
 	var err error
-	if w.merge != nil {
+	switch {
+	case w.merge != nil:
 		result, err = w.commitMerge(ctx, named, userMetadata)
-	} else {
+	case w.spec.Mode == Delete:
+		result, err = w.commitDelete(ctx, userMetadata)
+	default:
 		result, err = w.commitFiles(ctx, named, userMetadata)
 	}
 	if err != nil {
