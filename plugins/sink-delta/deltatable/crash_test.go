@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/pipectl/pipectl/plugins/sink-delta/deltalog"
 	"github.com/pipectl/pipectl/plugins/sink-delta/deltatable"
 	"github.com/pipectl/pipectl/plugins/sink-delta/store"
 )
@@ -36,6 +37,8 @@ func crashCases() []crashCase {
 	merged := []row{{int64(1), int64(2), "ONE"}, before[2], before[3], {int64(9), int64(2), "nine"}}
 	merge := deltatable.WriteSpec{Mode: deltatable.Merge, Schema: withAction(crashSchema),
 		Merge: &deltatable.MergeSpec{Keys: []string{"id"}, Guard: "lsn", Action: "_action"}}
+	gone := deltatable.WriteSpec{Mode: deltatable.Delete, Where: where("id", deltalog.OpIn, deltalog.IntValue(1), deltalog.IntValue(3))}
+	left := []row{before[1], before[3]}
 	more := []row{{int64(5), int64(2), "five"}, {int64(6), int64(2), "six"}}
 	return []crashCase{
 		{"append", nil, nil, deltatable.WriteSpec{Mode: deltatable.Append, Schema: crashSchema, Txns: []deltatable.Txn{{AppID: "app", Version: 7}}},
@@ -50,6 +53,9 @@ func crashCases() []crashCase {
 			[][]row{more}, more},
 		{"merge of partitions by rewriting", nil, []string{"lsn"}, merge, changes, merged},
 		{"merge of partitions by deletion vectors", map[string]string{"delta.enableDeletionVectors": "true"}, []string{"lsn"}, merge, changes, merged},
+		{"delete by rewriting", nil, nil, gone, nil, left},
+		{"delete by deletion vectors", map[string]string{"delta.enableDeletionVectors": "true"}, nil, gone, nil, left},
+		{"delete from partitions", nil, []string{"lsn"}, gone, nil, left},
 	}
 }
 
