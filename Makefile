@@ -38,12 +38,14 @@ race:
 
 FUZZTIME ?= 60s
 
+FUZZ ?= .
+
 # Go runs one target at a time. What it finds it leaves in testdata/fuzz, where `make test` runs it again.
-fuzz: ## every fuzz target of the SQL Server simulator, FUZZTIME each
-	set -o pipefail; for package in mssqlsim mssqlsim/tds mssqlsim/tsql; do \
-	  targets=$$($(GO) test -list '^Fuzz' ./plugins/source-mssql/$$package | grep '^Fuzz') || exit 1; \
+fuzz: ## every fuzz target in the folder FUZZ, FUZZTIME each
+	set -o pipefail; for package in $$(git grep -l '^func Fuzz' -- '$(FUZZ)' | xargs -n1 dirname | sort -u); do \
+	  targets=$$($(GO) test -list '^Fuzz' ./$$package | grep '^Fuzz') || exit 1; \
 	  for target in $$targets; do \
-	    $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s ./plugins/source-mssql/$$package || exit 1; \
+	    $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s ./$$package || exit 1; \
 	  done; \
 	done
 

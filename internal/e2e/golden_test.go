@@ -28,7 +28,7 @@ var refusedTables = map[string]struct {
 	"broken-empty-log":              {3, "is no Delta table"},
 	"broken-truncated-commit":       {1, "00000000000000000003.json"},
 	"broken-missing-data-file":      {1, "part-00000-65be0ea4-373e-4f1a-851c-0e6767efff7f-c000.snappy.parquet"},
-	"broken-data-file-truncated":    {1, "has 1141 bytes, the log says 2282"},
+	"broken-data-file-truncated":    {1, "it has 1141 bytes, the log says 2282"},
 	"broken-dv-crc":                 {1, "deletion vector checksum mismatch"},
 	"broken-dv-payload":             {1, "deletion vector checksum mismatch"},
 	"broken-dv-size":                {1, "deletion vector size mismatch"},

@@ -85,6 +85,8 @@ func classify(doing string, err error) (kind diag.Kind, code, detail string) {
 		return diag.KindStale, "delta.no_version", "Old versions go with cleanup of the log. Take a newer one."
 	case errors.Is(err, deltalog.ErrCorrupt):
 		return diag.KindInternal, "delta.corrupt", "The table's log is damaged. Restore the file that the message names, or read an older version."
+	case errors.Is(err, deltatable.ErrDamaged):
+		return diag.KindInternal, "delta.corrupt", "Restore the file that the message names, or restore the table to a version without it. Nothing was changed."
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return diag.KindUnavailable, codeDiskFull, "Make room, then run again: it goes on from what is there, and nothing was written in part."
 	case errors.Is(err, syscall.EFBIG):
@@ -97,7 +99,7 @@ func classify(doing string, err error) (kind diag.Kind, code, detail string) {
 		return diag.KindInternal, "delta.file_gone", "A file that the table's log names is gone: restore it, or restore the table to a version without it."
 	}
 	if strings.HasPrefix(doing, reading) {
-		return diag.KindInternal, codeFailed, "Where a file of the table is damaged or cut short, restore it, or restore the table to a version without it. Nothing was changed."
+		return diag.KindInternal, codeFailed, "Nothing was changed."
 	}
 	return diag.KindInternal, codeFailed, "Nothing of this call is in the table."
 }

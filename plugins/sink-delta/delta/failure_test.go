@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pipectl/pipectl/core/diag"
+	"github.com/pipectl/pipectl/plugins/sink-delta/deltatable"
 )
 
 // A failure tells what a person can do about it, by what the call was about.
@@ -29,7 +30,8 @@ func TestWhatAFailureMeans(t *testing.T) {
 		"a disk that breaks, at a write": {"writing", written(syscall.EIO), diag.KindUnavailable, "delta.disk_error", "nothing was written in part"},
 		"a disk that breaks, at a read":  {"reading", written(syscall.EIO), diag.KindUnavailable, "delta.disk_error", "look at the mount"},
 		"a write that broke":             {"writing", errors.New("odd"), diag.KindInternal, "delta.failed", "Nothing of this call is in the table"},
-		"a read that broke":              {"reading", errors.New("parquet: file too small"), diag.KindInternal, "delta.failed", "damaged or cut short, restore it"},
+		"a file that was cut":            {"reading", fmt.Errorf("scan: %w", deltatable.ErrDamaged), diag.KindInternal, "delta.corrupt", "Restore the file"},
+		"a read that broke":              {"reading", errors.New("odd"), diag.KindInternal, "delta.failed", "Nothing was changed"},
 	} {
 		kind, code, detail := classify(c.doing, c.err)
 		if kind != c.kind || code != c.code || !strings.Contains(detail, c.says) {

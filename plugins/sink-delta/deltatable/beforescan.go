@@ -102,7 +102,7 @@ func (s *Snapshot) checkSize(ctx context.Context, add *deltalog.Add) error {
 
 func sizeFits(path string, size int64, add *deltalog.Add) error {
 	if size != add.Size {
-		return fmt.Errorf("data file %q has %d bytes, the log says %d: the file was changed or cut", path, size, add.Size)
+		return fmt.Errorf("%w %q: it has %d bytes, the log says %d, so it was changed or cut", ErrDamaged, path, size, add.Size)
 	}
 	return nil
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
 	"github.com/pipectl/pipectl/plugins/sink-delta/deltalog"
+	"github.com/pipectl/pipectl/plugins/sink-delta/parquetfile"
 	"github.com/pipectl/pipectl/plugins/sink-delta/store"
 )
 
@@ -38,7 +38,7 @@ type dataFile struct {
 	cols    []tableColumn
 	sources []columnSource // one for each of cols
 	object  store.Reader
-	parquet *file.Reader
+	parquet *parquetfile.File
 	reader  *pqarrow.FileReader
 	conv    converter
 	mem     memory.Allocator
@@ -76,7 +76,7 @@ func (s *Snapshot) openDataFile(ctx context.Context, add *deltalog.Add, cols []t
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("data file %q is damaged: %v", path, r)
+			err = fmt.Errorf("%w %q: %v", ErrDamaged, path, r)
 		}
 		if err != nil {
 			d.close()
@@ -85,16 +85,15 @@ func (s *Snapshot) openDataFile(ctx context.Context, add *deltalog.Add, cols []t
 	if err := sizeFits(path, object.Size(), add); err != nil {
 		return nil, err
 	}
-	d.parquet, err = file.NewParquetReader(object, file.WithReadProps(parquet.NewReaderProperties(d.mem)))
-	if err != nil {
-		return nil, fmt.Errorf("data file %q: %w", path, err)
+	if d.parquet, err = parquetfile.Open(object, parquet.NewReaderProperties(d.mem)); err != nil {
+		return nil, fileError(path, err)
 	}
 	// A stored Arrow schema would bring types of its own (dictionaries, large
 	// strings); the table's schema decides here.
 	d.parquet.MetaData().FileMetaData.KeyValueMetadata = nil
-	d.reader, err = pqarrow.NewFileReader(d.parquet, pqarrow.ArrowReadProperties{}, d.mem)
+	d.reader, err = pqarrow.NewFileReader(d.parquet.Reader, pqarrow.ArrowReadProperties{}, d.mem)
 	if err != nil {
-		return nil, fmt.Errorf("data file %q: %w", path, err)
+		return nil, fileError(path, d.parquet.Cause(err))
 	}
 	fields := make([]arrow.Field, len(d.reader.Manifest.Fields))
 	for i := range fields {
@@ -160,7 +159,7 @@ func (d *dataFile) groups(p deltalog.Predicate) []rowGroup {
 func (d *dataFile) read(ctx context.Context, g rowGroup, columns []int, schema *arrow.Schema, each func(at int64, rec arrow.RecordBatch) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("data file %q is damaged: %v\n%s", d.add.Path, r, debug.Stack())
+			err = fmt.Errorf("%w %q: %v\n%s", ErrDamaged, d.add.Path, r, debug.Stack())
 		}
 	}()
 	readers := make([]groupColumn, 0, len(columns))
@@ -173,13 +172,13 @@ func (d *dataFile) read(ctx context.Context, g rowGroup, columns []int, schema *
 	for _, c := range columns {
 		r, err := d.groupColumn(ctx, g, c)
 		if err != nil {
-			return fmt.Errorf("data file %q, column %q: %w", d.add.Path, d.cols[c].field.Name, err)
+			return d.columnError(c, err)
 		}
 		readers = append(readers, r)
 		for leaf := range d.sources[c].leaves {
 			meta, err := d.parquet.MetaData().RowGroup(g.index).ColumnChunk(leaf)
 			if err != nil {
-				return fmt.Errorf("data file %q, column %q: %w", d.add.Path, d.cols[c].field.Name, err)
+				return d.columnError(c, d.parquet.Cause(err))
 			}
 			width += meta.TotalUncompressedSize()
 		}
@@ -208,14 +207,13 @@ func (d *dataFile) batch(readers []groupColumn, columns []int, schema *arrow.Sch
 		}
 	}()
 	for i, r := range readers {
-		c := d.cols[columns[i]]
 		a, err := r.next(n)
 		if err == nil && int64(a.Len()) != n {
-			err = fmt.Errorf("%d rows instead of %d", a.Len(), n)
+			err = d.parquet.Cause(fmt.Errorf("%d rows instead of %d", a.Len(), n))
 			a.Release()
 		}
 		if err != nil {
-			return fmt.Errorf("data file %q, column %q: %w", d.add.Path, c.field.Name, err)
+			return d.columnError(columns[i], err)
 		}
 		arrays = append(arrays, a)
 	}
@@ -254,22 +252,38 @@ func (d *dataFile) groupColumn(ctx context.Context, g rowGroup, c int) (groupCol
 	if src.int96 >= 0 {
 		r, err := newInt96Reader(d.parquet.RowGroup(g.index), src.int96)
 		if err != nil {
-			return groupColumn{}, err
+			return groupColumn{}, d.parquet.Cause(err)
 		}
 		return groupColumn{func(n int64) (arrow.Array, error) { return converted(r.next(int(n), d.mem)) }, func() { r.column.Close() }}, nil
 	}
 	r, err := d.reader.GetFieldReader(ctx, src.field, src.leaves, []int{g.index})
 	if err != nil {
-		return groupColumn{}, err
+		return groupColumn{}, d.parquet.Cause(err)
 	}
 	return groupColumn{func(n int64) (arrow.Array, error) {
 		chunks, err := r.NextBatch(n)
 		if err != nil {
-			return nil, err
+			return nil, d.parquet.Cause(err)
 		}
 		defer chunks.Release()
 		return converted(oneArray(chunks, d.mem))
 	}, r.Release}, nil
+}
+
+// columnError says in which file and column err came up.
+func (d *dataFile) columnError(c int, err error) error {
+	if errors.Is(err, parquetfile.ErrDamaged) {
+		return fmt.Errorf("%w %q, column %q: %w", ErrDamaged, d.add.Path, d.cols[c].field.Name, err)
+	}
+	return fmt.Errorf("data file %q, column %q: %w", d.add.Path, d.cols[c].field.Name, err)
+}
+
+// fileError says in which file err came up.
+func fileError(path string, err error) error {
+	if errors.Is(err, parquetfile.ErrDamaged) {
+		return fmt.Errorf("%w %q: %w", ErrDamaged, path, err)
+	}
+	return fmt.Errorf("data file %q: %w", path, err)
 }
 
 // oneArray joins the chunks of a column; mostly there is one.

@@ -19,6 +19,9 @@ var (
 	// asked for: it was dropped and made again, or put back to a version before
 	// the one that the write was planned on.
 	ErrReplaced = errors.New("the table was replaced by another one")
+	// ErrDamaged says that a data file is not what was written: cut, changed, or
+	// with bytes that cannot be Parquet.
+	ErrDamaged = errors.New("damaged data file")
 	// ErrWriteClosed says that a write was already committed or aborted.
 	ErrWriteClosed = errors.New("the write has ended")
 )

@@ -103,7 +103,7 @@ func compareLines(t *testing.T, got, want []string) {
 // whose data files or deletion vectors are not.
 var brokenFiles = map[string][]string{
 	"broken-missing-data-file":   {"part-00000-65be0ea4-373e-4f1a-851c-0e6767efff7f-c000.snappy.parquet", "does not exist"},
-	"broken-data-file-truncated": {"part-00000-65be0ea4-373e-4f1a-851c-0e6767efff7f-c000.snappy.parquet", "has 1141 bytes, the log says 2282"},
+	"broken-data-file-truncated": {"part-00000-65be0ea4-373e-4f1a-851c-0e6767efff7f-c000.snappy.parquet", "it has 1141 bytes, the log says 2282"},
 	"broken-dv-crc":              {"deletion_vector_1d3b2fa3-5ef6-4dc4-a5e7-ff17a4308b95.bin", "checksum mismatch"},
 	"broken-dv-payload":          {"deletion_vector_1d3b2fa3-5ef6-4dc4-a5e7-ff17a4308b95.bin", "checksum mismatch"},
 	"broken-dv-size":             {"deletion_vector_", ".bin", "size mismatch"},
