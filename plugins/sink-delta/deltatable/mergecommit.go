@@ -233,7 +233,7 @@ func (a *applying) write(ctx context.Context, rewrite []*touchedFile) (err error
 				}
 			}
 			for f := range files {
-				if err := a.x.s.copyLeft(gctx, f, w); err != nil {
+				if _, err := a.x.s.copyLeft(gctx, f, w); err != nil {
 					return err
 				}
 			}
@@ -261,13 +261,19 @@ func (a *applying) write(ctx context.Context, rewrite []*touchedFile) (err error
 	return err
 }
 
-// copyLeft writes the rows of a file that stay.
-func (s *Snapshot) copyLeft(ctx context.Context, f *touchedFile, w rowSink) error {
+// copyLeft writes the rows of a file that stay. rows is how many the file has,
+// with those that are gone.
+func (s *Snapshot) copyLeft(ctx context.Context, f *touchedFile, w rowSink) (rows int64, err error) {
 	d, err := s.openDataFile(ctx, f.add, s.all)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer d.close()
+	if f.gone != nil {
+		if err := vectorFits(f.gone, f.add, d.rows()); err != nil {
+			return 0, err
+		}
+	}
 	columns := make([]int, len(s.all))
 	for i := range columns {
 		columns[i] = i
@@ -283,10 +289,10 @@ func (s *Snapshot) copyLeft(ctx context.Context, f *touchedFile, w rowSink) erro
 			return w.write(left)
 		})
 		if err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return nil
+	return d.rows(), nil
 }
 
 // emit writes the source rows that are new to the table and the updated rows.
