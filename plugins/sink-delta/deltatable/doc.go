@@ -1,6 +1,6 @@
 // Package deltatable reads and writes the rows of Delta tables as Arrow record
-// batches: create and alter, append, overwrite and merge with an idempotency
-// key, and scans of a pinned version.
+// batches: create and alter, append, overwrite, merge and delete with an idempotency
+// key, scans of a pinned version, and the packing of small files (Optimize).
 //
 // The protocol is package deltalog's and the bytes are package store's; this
 // package adds Parquet and Arrow. It must not know what the rows mean, who asks
